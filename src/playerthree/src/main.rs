@@ -1,0 +1,2 @@
+//! The `playerthree` command.
+fn main() {}
