@@ -1,1 +1,58 @@
-//! To come.
+//! A room server that the official Colyseus SDKs join unchanged.
+//!
+//! An application writes a [`Room`] and a [`Definition`] for each kind of room, collects them in a [`Server`], and
+//! serves [`Server::router`] next to its own routes. `examples/chat.rs` is a whole program.
+//!
+//! A room is an actor: one task owns its state, everything reaches it through one bounded mailbox, and its handlers
+//! are plain methods. Clients are fed through queues that are bounded in bytes; a slow one is closed and never slows
+//! its room. A message for many is encoded once. Every limit is in [`Config`], every reason for which a connection
+//! ends in [`CloseReason`].
+//!
+//! This crate never: interprets what an application sends, keeps a reconnection token in clear, repeats a client's
+//! input in an error, or holds a lock while it waits.
+
+mod actor;
+mod close;
+mod config;
+mod connection;
+mod core;
+mod counters;
+mod cx;
+mod definition;
+mod frame;
+mod http;
+mod id;
+mod mail;
+mod matchmaker;
+mod message;
+mod outbox;
+mod pack;
+mod probe;
+mod rate;
+mod refusal;
+mod registry;
+mod request;
+mod room;
+mod schedule;
+mod serve;
+mod server;
+mod shared;
+mod sync;
+mod upgrade;
+mod wire;
+
+pub use close::{CloseReason, Retry};
+pub use config::{Config, ConfigError, DecodeLimits};
+pub use counters::Snapshot;
+pub use cx::{AutoDispose, Cx, TimerId, Visibility};
+pub use frame::Frame;
+pub use id::{ProcessId, RoomId, SessionId};
+pub use mail::{PostError, RoomGone, RoomHandle};
+pub use message::{BadMessage, Message, MessageType, Payload};
+pub use pack::EncodeError;
+pub use refusal::Refusal;
+pub use registry::Listing;
+pub use request::{Reply, Request, RequestId};
+pub use room::{AuthRequest, Definition, Join, Room, RoomSettings};
+pub use serve::{ServeLimits, serve};
+pub use server::{Server, ServerBuilder, Stragglers};

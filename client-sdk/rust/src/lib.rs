@@ -1,1 +1,44 @@
-//! To come.
+//! A small client for rooms that speak the Colyseus protocol, and for the PlayerThree messages inside them.
+//!
+//! It is made to run by the thousand in one process: a [`Room`] is one socket without a task of its own, it answers
+//! pings while it is read, keeps small buffers, and shares the bytes of a received message instead of copying them.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), playerthree_client::Error> {
+//! use playerthree_client::{Client, Event};
+//!
+//! let client = Client::new("http://127.0.0.1:2567")?;
+//! let mut room = client.join_or_create("chat", &serde_json::json!({ "name": "ada" })).await?;
+//! room.send("say", "hello").await?;
+//! while let Event::Message { kind, payload } = room.next().await {
+//!     if kind == "said" {
+//!         let said: serde_json::Value = payload.decode()?;
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate never retries, reconnects or logs, and knows no schema state: [`Event::State`] and [`Event::Patch`] hand
+//! over its bytes. It speaks no TLS; put a proxy in front for that.
+
+mod client;
+mod config;
+mod endpoint;
+mod error;
+mod frame;
+mod http1;
+mod message;
+pub mod playerthree;
+mod room;
+mod seat;
+
+pub use client::{Client, Method};
+pub use config::{Config, Elsewhere};
+pub use error::Error;
+pub use message::{Kind, Payload};
+pub use room::{Event, Room, Traffic};
+pub use seat::Seat;
+
+/// The result of a client operation.
+pub type Result<T> = std::result::Result<T, Error>;

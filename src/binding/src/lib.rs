@@ -1,1 +1,84 @@
-//! To come.
+//! The transport binding (§4): matches in ordinary rooms, with `playerthree:*` messages beside the game's own.
+//!
+//! This crate owns no rule of the match and no byte of the room protocol; it joins the two.
+
+mod ops;
+mod options;
+mod push;
+mod room;
+
+pub use room::{Event, MatchRoom, RECONNECTION_GRACE};
+
+use playerthree_host::{Account, Accounts, Agents};
+use playerthree_rooms::{AuthRequest, Cx, Definition, Refusal, RoomSettings};
+use playerthree_schema::Schema;
+use playerthree_session::{Config, Match, Surface};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Clients of one match: players, spectators and observers together.
+pub const CLIENTS_MAX: usize = 1_000;
+
+/// The rooms of one game, to be defined under the game's id.
+pub struct GameRooms {
+    surface: Arc<Surface>,
+    accounts: Arc<Accounts>,
+    agents: Arc<Agents>,
+    options: Arc<Schema>,
+}
+
+impl GameRooms {
+    /// Rooms for a game, with the process's accounts and agents.
+    pub fn new(surface: Arc<Surface>, accounts: Arc<Accounts>, agents: Arc<Agents>) -> Self {
+        let options = Arc::new(options::schema(&surface.manifest));
+        Self { surface, accounts, agents, options }
+    }
+}
+
+impl Definition for GameRooms {
+    type Room = MatchRoom;
+
+    /// A token that is no account's is refused; no token is a guest, who may watch one side.
+    async fn authorize(&self, request: &AuthRequest) -> Result<Option<Account>, Refusal> {
+        options::part(&self.options, &request.options).map_err(|_| Refusal::bad_options())?;
+        match &request.token {
+            None => Ok(None),
+            Some(token) => self.accounts.find(token).map(Some).ok_or_else(Refusal::auth_failed),
+        }
+    }
+
+    fn create(&self, cx: &mut Cx<'_, MatchRoom>, options: &Value) -> Result<MatchRoom, Refusal> {
+        let creation = options::creation(&self.options, options).map_err(|_| Refusal::bad_options())?;
+        let bots = room::bots_of(&self.surface, creation.bots);
+        let config = Config {
+            seed: creation.seed.unwrap_or_else(random_seed),
+            options: creation.options,
+            teams: creation.teams,
+            bots: bots.clone(),
+            observers: creation.observers,
+            epoch: push::unix_millis(),
+        };
+        let game = Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
+        let parts = room::Parts {
+            game,
+            agents: Arc::clone(&self.agents),
+            join_schema: Arc::clone(&self.options),
+            bots,
+            private: creation.private,
+        };
+        Ok(MatchRoom::new(cx, parts))
+    }
+
+    fn settings(&self) -> RoomSettings {
+        RoomSettings { max_clients: Some(CLIENTS_MAX), ..RoomSettings::default() }
+    }
+}
+
+/// A seed for a match whose creator named none. It is kept secret while the match runs.
+fn random_seed() -> u32 {
+    let mut bytes = [0_u8; 4];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u32::from_le_bytes(bytes),
+        Err(_) => 0,
+    }
+}

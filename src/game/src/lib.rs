@@ -3,14 +3,30 @@
 //! This crate does no I/O and reads no clock.
 
 mod adapter;
+mod check;
+mod checked;
+mod fault;
+mod knowledge;
+mod lint;
 mod manifest;
+mod signals;
+mod surface;
+mod wire;
 
 pub use adapter::{
-    Bot, CannotCreate, Clock, Context, Controller, Game, GameMatch, Name, NoForfeit, Outcome, Seat, SeatInfo, Setup,
-    Source, ViewKind,
+    Bot, CannotCreate, Clock, Context, Controller, Game, GameMatch, Name, NoForfeit, Outcome, Seat, SeatInfo,
+    Setup, Source, ViewKind,
 };
+pub use checked::{Checked, Detail};
+pub use fault::Fault;
+pub use knowledge::{Knowledge, Phase, SKILL_WINDOW_MAX, SeatFacts, SkillWindow, TOPIC_PAGE_MAX, TopicPage};
+pub use lint::LintReport;
+pub use lint::lint;
 pub use manifest::{
-    ChatLimits, Control, IntentKind, IntentLimits, Manifest, ObservationScope, PauseLimits, PolicyLimits, PoolLimits,
-    PracticeLimits, Runtime, SequenceLimits, SignalKind, SignalLimits, SignalSkill, Signals, Skill, StreamLimits, Topic,
+    ChatLimits, Control, IntentKind, IntentLimits, Manifest, ObservationScope, PauseLimits, PolicyLimits,
+    PoolLimits, PracticeLimits, Runtime, SequenceLimits, SignalKind, SignalLimits, SignalSkill, Signals,
+    Skill, StreamLimits, Topic,
 };
 pub use playerthree_schema::{Fields, Schema, t};
+pub use signals::{SIGNAL_ID, SIGNAL_STATES, SIGNAL_UPDATES, SignalMembers, answering_roles, signal_members};
+pub use surface::surface_hash;

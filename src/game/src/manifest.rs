@@ -103,6 +103,13 @@ pub struct Topic {
     pub text: Arc<str>,
 }
 
+impl Topic {
+    /// Its line in the index: `name — summary` (§3).
+    pub fn index_line(&self) -> String {
+        format!("{} — {}", self.name, self.summary)
+    }
+}
+
 /// One kind of intent: `{ "kind": <name>, ...params }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentKind {
@@ -186,6 +193,25 @@ pub enum Runtime {
     Js,
     /// WebAssembly.
     Wasm,
+}
+
+impl Runtime {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Js => "js",
+            Self::Wasm => "wasm",
+        }
+    }
+
+    /// The runtime of this wire name.
+    pub fn from_wire(name: &str) -> Option<Self> {
+        match name {
+            "js" => Some(Self::Js),
+            "wasm" => Some(Self::Wasm),
+            _ => None,
+        }
+    }
 }
 
 /// Limits of deployed policies.

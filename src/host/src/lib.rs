@@ -1,1 +1,14 @@
-//! To come.
+//! The host: live matches with their policies, the credentials that reach them, and the demo's accounts.
+//!
+//! This crate opens no socket. Bindings bring calls in and carry answers out.
+
+mod accounts;
+mod agents;
+mod live;
+mod policies;
+mod secret;
+
+pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, NAME_MAX};
+pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
+pub use live::{Answer, Live, TICKS_OWED_MAX};
+pub use secret::Token;

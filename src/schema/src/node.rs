@@ -81,10 +81,13 @@ pub enum Merge {
 }
 
 impl Schema {
-    /// Adds developer documentation.
+    /// Adds developer documentation. An optional marker carries none itself (§3), so its item takes it.
     #[must_use]
     pub fn doc(mut self, text: &str) -> Self {
-        self.doc = Some(text.into());
+        match &mut self.kind {
+            Kind::Opt(item) => item.doc = Some(text.into()),
+            _ => self.doc = Some(text.into()),
+        }
         self
     }
 
@@ -100,7 +103,7 @@ impl Schema {
 
 /// The builders: `t::obj([("row", t::int(0, 2))])`.
 pub mod t {
-    use super::{Arc, Fields, Kind, Merge, Schema};
+    use super::{Fields, Kind, Merge, Schema};
 
     fn node(kind: Kind) -> Schema {
         Schema { kind, doc: None }

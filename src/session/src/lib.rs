@@ -1,1 +1,40 @@
-//! To come.
+//! One match: seats, gates, views, waits, policies and observers, as rules without a runtime.
+//!
+//! This crate does no I/O, reads no clock and draws no randomness: time, seeds and the answers of policies are handed
+//! in, and what must leave is handed out.
+
+mod ack;
+mod bucket;
+mod calls;
+mod error;
+mod game_match;
+mod gates;
+mod guard;
+mod mandate;
+mod observer;
+mod policy;
+mod seat;
+mod surface;
+mod thinking;
+mod tools;
+mod views;
+mod waiting;
+
+pub use ack::Ack;
+pub use bucket::Bucket;
+pub use calls::{Call, INTENTS_MAX, Observe, Wait};
+pub use error::{CallError, Code};
+pub use game_match::{CannotStart, Changes, Config, Match};
+pub use guard::{Guarded, MATCH_DATA_MAX_BYTES, Refused};
+pub use mandate::{Autonomy, Mandate, Scope, WhenAbsent};
+pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
+pub use policy::{Activation, Artifact, Deploy, PolicyError, Stats, Thought, VERSIONS_KEPT, runtime_name};
+pub use seat::{Occupant, OwnerId, PRESENCE_MS, Right};
+pub use surface::Surface;
+pub use thinking::Think;
+pub use tools::Tool;
+pub use views::{BATCH, ViewMessage};
+pub use waiting::{WAITS_MAX, WaitId, Waiting};
+
+/// Milliseconds of a monotonic clock whose zero is the start of the match or of the process, as the caller chose.
+pub type Millis = u64;

@@ -1,0 +1,114 @@
+//! The built-in opponents: one way of playing per role, and a doctrine per tier that says how well.
+//!
+//! A bot sees what its seat sees, acts through the same intents, and draws no randomness.
+
+mod air;
+mod ground;
+mod sense;
+
+use crate::kinds::Plane;
+use playerthree_game::{Bot, Seat};
+use sense::{MatchData, Observation};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// How a tier plays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doctrine {
+    /// Workers to have.
+    pub(crate) workers: usize,
+    /// Factories to have.
+    pub(crate) factories: usize,
+    /// Reactors to have.
+    pub(crate) reactors: usize,
+    /// Turrets to have near the base.
+    pub(crate) turrets: usize,
+    /// Soldiers per tank; zero makes no tanks.
+    pub(crate) soldiers_per_tank: usize,
+    /// Army that starts an attack.
+    pub(crate) group: usize,
+    /// Gunships that start an attack; zero makes none.
+    pub(crate) wing: usize,
+    /// Ticks between two looks at the field.
+    pub(crate) pause: u64,
+    /// How far from the base an enemy is met, in points; zero never comes back to defend.
+    pub(crate) guard: i64,
+}
+
+const RECRUIT: Doctrine = Doctrine {
+    workers: 5,
+    factories: 1,
+    reactors: 0,
+    turrets: 0,
+    soldiers_per_tank: 0,
+    group: 2,
+    wing: 0,
+    pause: 60,
+    guard: 0,
+};
+const VETERAN: Doctrine = Doctrine {
+    workers: 9,
+    factories: 2,
+    reactors: 1,
+    turrets: 0,
+    soldiers_per_tank: 0,
+    group: 8,
+    wing: 3,
+    pause: 10,
+    guard: 1000,
+};
+const COMMANDER: Doctrine = Doctrine {
+    workers: 14,
+    factories: 3,
+    reactors: 2,
+    turrets: 1,
+    soldiers_per_tank: 3,
+    group: 14,
+    wing: 4,
+    pause: 4,
+    guard: 1300,
+};
+
+/// The bot of a tier for a seat.
+pub(crate) fn create(seat: &Seat, opponent: &str) -> Option<Box<dyn Bot>> {
+    let doctrine = match opponent {
+        "recruit" => RECRUIT,
+        "veteran" => VETERAN,
+        "commander" => COMMANDER,
+        _ => return None,
+    };
+    let plane = Plane::from_name(&seat.role)?;
+    Some(Box::new(Commander { plane, doctrine, data: MatchData::default(), wake: 0 }))
+}
+
+struct Commander {
+    plane: Plane,
+    doctrine: Doctrine,
+    data: MatchData,
+    /// The tick of the next look.
+    wake: u64,
+}
+
+impl Bot for Commander {
+    fn init(&mut self, match_data: &Value) {
+        self.data = MatchData::deserialize(match_data).unwrap_or_default();
+    }
+
+    fn think(&mut self, observation: &Value) -> Vec<Value> {
+        let tick = observation.get("tick").and_then(Value::as_u64).unwrap_or(0);
+        if tick < self.wake {
+            return Vec::new();
+        }
+        self.wake = tick + self.doctrine.pause;
+        let Ok(observation) = Observation::deserialize(observation) else { return Vec::new() };
+        match self.plane {
+            Plane::Ground => ground::think(&self.doctrine, &self.data, &observation),
+            Plane::Air => air::think(&self.doctrine, &self.data, &observation),
+        }
+    }
+}
+
+/// An intent that sends these units to a place.
+fn send(kind: &str, units: &[&str], to: sense::Spot) -> Value {
+    json!({ "kind": kind, "units": units, "x": to.x, "y": to.y })
+}

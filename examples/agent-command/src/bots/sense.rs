@@ -1,0 +1,148 @@
+//! What a bot reads of its observation and match data, as plain structs.
+//!
+//! Bots take the same JSON as everybody else; nothing here reaches into the match.
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct MatchData {
+    pub(super) side: String,
+    pub(super) size: i64,
+    pub(super) tile: i64,
+    pub(super) terrain: Vec<String>,
+    pub(super) patch_places: Vec<PatchPlace>,
+    pub(super) starts: Vec<Start>,
+    pub(super) enemies: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct PatchPlace {
+    pub(super) id: String,
+    pub(super) x: i64,
+    pub(super) y: i64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Start {
+    pub(super) side: String,
+    pub(super) x: i64,
+    pub(super) y: i64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Observation {
+    pub(super) tick: u64,
+    pub(super) alloy: i64,
+    pub(super) energy: i64,
+    pub(super) ground: Section,
+    pub(super) air: Section,
+    pub(super) buildings: Vec<OwnBuilding>,
+    pub(super) enemy_buildings: Vec<Enemy>,
+    pub(super) patches: Vec<i64>,
+    pub(super) sides: Vec<Standing>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct Section {
+    pub(super) units: Vec<OwnUnit>,
+    pub(super) enemies: Vec<Enemy>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OwnUnit {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) x: i64,
+    pub(super) y: i64,
+    pub(super) hp: i64,
+    pub(super) order: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OwnBuilding {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) x: i64,
+    pub(super) y: i64,
+    pub(super) done: i64,
+    pub(super) queue: i64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Enemy {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) x: i64,
+    pub(super) y: i64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Standing {
+    pub(super) side: String,
+    pub(super) outcome: String,
+}
+
+/// A place in points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub(super) x: i64,
+    pub(super) y: i64,
+}
+
+impl Spot {
+    pub(super) fn distance_squared(self, other: Self) -> i64 {
+        (self.x - other.x).pow(2) + (self.y - other.y).pow(2)
+    }
+
+    pub(super) fn is_within(self, other: Self, range: i64) -> bool {
+        self.distance_squared(other) <= range * range
+    }
+}
+
+macro_rules! has_spot {
+    ($($thing:ty),*) => { $(impl $thing {
+        pub(super) fn at(&self) -> Spot {
+            Spot { x: self.x, y: self.y }
+        }
+    })* };
+}
+
+has_spot!(PatchPlace, Start, OwnUnit, OwnBuilding, Enemy);
+
+impl Observation {
+    /// Finished and unfinished buildings of a kind.
+    pub(super) fn count_buildings(&self, kind: &str) -> usize {
+        self.buildings.iter().filter(|building| building.kind == kind).count()
+    }
+
+    /// The first working base.
+    pub(super) fn base(&self) -> Option<&OwnBuilding> {
+        self.buildings.iter().find(|building| building.kind == "base" && building.done == 100)
+    }
+
+    pub(super) fn units<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a OwnUnit> {
+        self.ground.units.iter().chain(&self.air.units).filter(move |unit| unit.kind == kind)
+    }
+}
+
+impl MatchData {
+    /// The start place of the nearest enemy that is still in play.
+    pub(super) fn target(&self, observation: &Observation, from: Spot) -> Option<Spot> {
+        let plays = |side: &str| {
+            observation.sides.iter().any(|other| other.side == side && other.outcome == "running")
+        };
+        let enemies = self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
+        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), *at))
+    }
+
+    /// Whether this tile is on the map and without a rock.
+    pub(super) fn is_free(&self, col: i64, row: i64) -> bool {
+        let row = usize::try_from(row).ok().and_then(|row| self.terrain.get(row));
+        let tile = row.zip(usize::try_from(col).ok()).and_then(|(row, col)| row.as_bytes().get(col));
+        tile == Some(&b'.')
+    }
+}

@@ -1,0 +1,56 @@
+// Air policy: scouts in circles around the middle, produces gunships, attacks with four of them together.
+var m = null;
+var leg = 0;
+
+function init(matchData) {
+  m = matchData;
+}
+
+function distance(a, b) {
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}
+
+function ids(list) {
+  return list.map(function (unit) { return unit.id; });
+}
+
+function think(obs) {
+  var out = [];
+  if (!m) return out;
+  var units = obs.air.units || [];
+  var enemies = (obs.air.enemies || []).concat(obs.enemyBuildings);
+  if (obs.ground.nearest) enemies.push(obs.ground.nearest);
+  var home = m.starts.find(function (s) { return s.side === m.side; });
+
+  // 1. The scout flies from corner to corner of the inner square.
+  var inner = [[0.3, 0.3], [0.7, 0.3], [0.7, 0.7], [0.3, 0.7]];
+  units.forEach(function (u) {
+    if (u.kind === 'scout' && u.order === 'idle') {
+      var corner = inner[leg++ % inner.length];
+      var width = m.size * m.tile;
+      out.push({ kind: 'move', units: [u.id], x: Math.floor(corner[0] * width), y: Math.floor(corner[1] * width) });
+    }
+  });
+
+  // 2. Gunships whenever both stocks allow it and the ground army keeps its share.
+  obs.buildings.forEach(function (b) {
+    if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 200 && obs.energy >= 60) {
+      out.push({ kind: 'produce', building: b.id, unit: 'gunship' });
+    }
+  });
+
+  // 3. Gunships defend, and attack once there are four.
+  var free = units.filter(function (u) { return u.kind === 'gunship' && u.order === 'idle'; });
+  var threat = enemies.find(function (e) { return distance(e, home) < 1200; });
+  if (threat && free.length) {
+    out.push({ kind: 'advance', units: ids(free), x: threat.x, y: threat.y });
+  } else if (free.length >= 4) {
+    var target = m.starts.find(function (s) {
+      return m.enemies.indexOf(s.side) >= 0 && obs.sides.some(function (o) {
+        return o.side === s.side && o.outcome === 'running';
+      });
+    });
+    if (target) out.push({ kind: 'advance', units: ids(free), x: target.x, y: target.y });
+  }
+  return out;
+}

@@ -1,0 +1,345 @@
+//! The rules of m,n,k tic-tac-toe, pure and alone: no match, no JSON, no clock.
+//!
+//! Any host can stand on this module. It must never learn about seats, rooms or manifests.
+
+use std::fmt;
+
+/// The largest number of rows, columns or marks in a line.
+pub const MAX_SIDE: u8 = 20;
+
+/// A player's mark. `X` always opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mark {
+    /// Moves first.
+    X,
+    /// Moves second.
+    O,
+}
+
+impl Mark {
+    /// The opponent's mark.
+    pub fn other(self) -> Self {
+        match self {
+            Self::X => Self::O,
+            Self::O => Self::X,
+        }
+    }
+
+    /// The mark's lower-case name, `x` or `o`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X => "x",
+            Self::O => "o",
+        }
+    }
+
+    /// The mark of a lower-case name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "x" => Some(Self::X),
+            "o" => Some(Self::O),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Board size and the length of a winning line, each 1 to [`MAX_SIDE`].
+///
+/// A line longer than both sides of the board is legal; nobody can complete it, so every such game is a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ruleset {
+    rows: u8,
+    cols: u8,
+    win_length: u8,
+}
+
+impl Default for Ruleset {
+    /// The classic game: three by three, three in a line.
+    fn default() -> Self {
+        Self { rows: 3, cols: 3, win_length: 3 }
+    }
+}
+
+impl Ruleset {
+    /// A ruleset, or nothing when a number is outside 1 to [`MAX_SIDE`].
+    pub fn new(rows: u8, cols: u8, win_length: u8) -> Option<Self> {
+        let in_range = |n: u8| (1..=MAX_SIDE).contains(&n);
+        (in_range(rows) && in_range(cols) && in_range(win_length)).then_some(Self { rows, cols, win_length })
+    }
+
+    /// Number of rows.
+    pub fn rows(self) -> u8 {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(self) -> u8 {
+        self.cols
+    }
+
+    /// Marks in a line that win.
+    pub fn win_length(self) -> u8 {
+        self.win_length
+    }
+
+    /// Number of squares, at most 400.
+    pub fn squares(self) -> usize {
+        usize::from(self.rows) * usize::from(self.cols)
+    }
+
+    /// The square of these coordinates, or nothing when it is off the board.
+    pub fn square(self, row: i64, col: i64) -> Option<Square> {
+        let row = u8::try_from(row).ok().filter(|row| *row < self.rows)?;
+        let col = u8::try_from(col).ok().filter(|col| *col < self.cols)?;
+        Some(Square { row, col })
+    }
+
+    /// The square's place in row order.
+    pub fn index(self, square: Square) -> usize {
+        usize::from(square.row) * usize::from(self.cols) + usize::from(square.col)
+    }
+
+    /// Every square in row order.
+    pub fn all_squares(self) -> impl Iterator<Item = Square> {
+        (0..self.rows).flat_map(move |row| (0..self.cols).map(move |col| Square { row, col }))
+    }
+}
+
+/// One square, counted from zero at the top left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Square {
+    /// Row from the top.
+    pub row: u8,
+    /// Column from the left.
+    pub col: u8,
+}
+
+/// Why a move or a resignation was refused. A refused one changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The game has ended.
+    Over,
+    /// It is the other player's turn.
+    NotYourTurn,
+    /// The square already holds a mark.
+    Occupied,
+}
+
+/// How the game stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Somebody has a move to make.
+    Running,
+    /// This player completed a line, or the other one resigned.
+    Won(Mark),
+    /// The board is full without a line.
+    Drawn,
+}
+
+/// A game in progress or ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    ruleset: Ruleset,
+    cells: Vec<Option<Mark>>,
+    placed: usize,
+    last: Option<Square>,
+    line: Vec<Square>,
+    verdict: Verdict,
+}
+
+impl Position {
+    /// The empty board, `X` to move.
+    pub fn new(ruleset: Ruleset) -> Self {
+        let cells = vec![None; ruleset.squares()];
+        Self { ruleset, cells, placed: 0, last: None, line: Vec::new(), verdict: Verdict::Running }
+    }
+
+    /// The rules it is played by.
+    pub fn ruleset(&self) -> Ruleset {
+        self.ruleset
+    }
+
+    /// Whose move it is, or nothing once the game has ended.
+    pub fn turn(&self) -> Option<Mark> {
+        let next = if self.placed.is_multiple_of(2) { Mark::X } else { Mark::O };
+        (self.verdict == Verdict::Running).then_some(next)
+    }
+
+    /// How the game stands.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// The mark on a square of this board.
+    pub fn at(&self, square: Square) -> Option<Mark> {
+        self.cells.get(self.ruleset.index(square)).copied().flatten()
+    }
+
+    /// Marks on the board.
+    pub fn placed(&self) -> usize {
+        self.placed
+    }
+
+    /// The square of the last move.
+    pub fn last(&self) -> Option<Square> {
+        self.last
+    }
+
+    /// The squares of the winning line from one end to the other; empty while nobody has completed one.
+    pub fn line(&self) -> &[Square] {
+        &self.line
+    }
+
+    /// The free squares in row order.
+    pub fn free(&self) -> impl Iterator<Item = Square> {
+        self.ruleset.all_squares().filter(|square| self.at(*square).is_none())
+    }
+
+    /// Places a mark and judges the position. The cost depends on the winning length, not on the board.
+    pub fn play(&mut self, mark: Mark, square: Square) -> Result<Verdict, Refused> {
+        match self.turn() {
+            None => return Err(Refused::Over),
+            Some(turn) if turn != mark => return Err(Refused::NotYourTurn),
+            Some(_) => {}
+        }
+        let index = self.ruleset.index(square);
+        match self.cells.get_mut(index) {
+            Some(cell @ None) => *cell = Some(mark),
+            _ => return Err(Refused::Occupied),
+        }
+        self.placed += 1;
+        self.last = Some(square);
+        if let Some(line) = self.line_through(square, mark) {
+            self.line = line;
+            self.verdict = Verdict::Won(mark);
+        } else if self.placed == self.cells.len() {
+            self.verdict = Verdict::Drawn;
+        }
+        Ok(self.verdict)
+    }
+
+    /// Concedes the game to the other player. Needs no turn.
+    pub fn resign(&mut self, mark: Mark) -> Result<Verdict, Refused> {
+        if self.verdict != Verdict::Running {
+            return Err(Refused::Over);
+        }
+        self.verdict = Verdict::Won(mark.other());
+        Ok(self.verdict)
+    }
+
+    /// A run of `mark` through this square that is long enough to win, in board order.
+    fn line_through(&self, square: Square, mark: Mark) -> Option<Vec<Square>> {
+        const DIRECTIONS: [(i64, i64); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
+        DIRECTIONS.into_iter().find_map(|(down, right)| {
+            let mut run: Vec<Square> = self.run_from(square, mark, (-down, -right)).collect();
+            run.reverse();
+            run.push(square);
+            run.extend(self.run_from(square, mark, (down, right)));
+            (run.len() >= usize::from(self.ruleset.win_length)).then_some(run)
+        })
+    }
+
+    /// The unbroken squares of `mark` next to this square in one direction.
+    fn run_from(&self, from: Square, mark: Mark, (down, right): (i64, i64)) -> impl Iterator<Item = Square> {
+        let reach = i64::from(self.ruleset.win_length);
+        (1..reach)
+            .map_while(move |n| {
+                self.ruleset.square(i64::from(from.row) + n * down, i64::from(from.col) + n * right)
+            })
+            .take_while(move |square| self.at(*square) == Some(mark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays squares given as `row col` digit pairs, alternating marks.
+    fn played(rows: u8, cols: u8, win: u8, moves: &[(i64, i64)]) -> Position {
+        let ruleset = Ruleset::new(rows, cols, win).unwrap();
+        let mut position = Position::new(ruleset);
+        for (row, col) in moves {
+            let mark = position.turn().unwrap();
+            position.play(mark, ruleset.square(*row, *col).unwrap()).unwrap();
+        }
+        position
+    }
+
+    #[test]
+    fn each_direction_wins() {
+        let cases: [&[(i64, i64)]; 4] = [
+            &[(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)],
+            &[(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)],
+            &[(0, 0), (0, 1), (1, 1), (0, 2), (2, 2)],
+            &[(0, 2), (0, 1), (1, 1), (0, 0), (2, 0)],
+        ];
+        for moves in cases {
+            let position = played(3, 3, 3, moves);
+            assert_eq!(position.verdict(), Verdict::Won(Mark::X), "{moves:?}");
+            assert_eq!(position.line().len(), 3);
+            assert_eq!(position.turn(), None);
+        }
+    }
+
+    #[test]
+    fn a_full_board_without_a_line_is_drawn() {
+        let moves = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 0), (1, 2), (2, 1), (2, 0), (2, 2)];
+        assert_eq!(played(3, 3, 3, &moves).verdict(), Verdict::Drawn);
+    }
+
+    #[test]
+    fn a_line_completed_in_the_middle_counts_whole() {
+        let moves = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 3), (1, 3), (0, 4), (2, 0), (0, 2)];
+        let position = played(5, 5, 4, &moves);
+        assert_eq!(position.verdict(), Verdict::Won(Mark::X));
+        assert_eq!(position.line().len(), 5);
+    }
+
+    #[test]
+    fn a_line_does_not_wrap_around_the_edge() {
+        let moves = [(0, 1), (2, 2), (0, 2), (2, 1), (1, 0)];
+        assert_eq!(played(3, 3, 3, &moves).verdict(), Verdict::Running);
+    }
+
+    #[test]
+    fn one_in_a_line_wins_with_the_first_move() {
+        assert_eq!(played(1, 1, 1, &[(0, 0)]).verdict(), Verdict::Won(Mark::X));
+    }
+
+    #[test]
+    fn a_line_longer_than_the_board_can_only_be_drawn() {
+        assert_eq!(played(1, 2, 20, &[(0, 0), (0, 1)]).verdict(), Verdict::Drawn);
+    }
+
+    #[test]
+    fn refusals_change_nothing() {
+        let mut position = played(3, 3, 3, &[(1, 1)]);
+        let ruleset = position.ruleset();
+        let centre = ruleset.square(1, 1).unwrap();
+        let before = position.clone();
+        assert_eq!(position.play(Mark::X, ruleset.square(0, 0).unwrap()), Err(Refused::NotYourTurn));
+        assert_eq!(position.play(Mark::O, centre), Err(Refused::Occupied));
+        assert_eq!(position, before);
+        position.resign(Mark::X).unwrap();
+        assert_eq!(position.verdict(), Verdict::Won(Mark::O));
+        assert_eq!(position.play(Mark::O, ruleset.square(0, 0).unwrap()), Err(Refused::Over));
+        assert_eq!(position.resign(Mark::O), Err(Refused::Over));
+    }
+
+    #[test]
+    fn sizes_past_the_bounds_are_no_ruleset() {
+        for (rows, cols, win) in [(0, 3, 3), (3, 0, 3), (3, 3, 0), (21, 3, 3), (3, 21, 3), (3, 3, 21)] {
+            assert_eq!(Ruleset::new(rows, cols, win), None);
+        }
+        let ruleset = Ruleset::new(20, 20, 5).unwrap();
+        for (row, col) in [(-1, 0), (0, -1), (20, 0), (0, 20), (i64::MAX, 0)] {
+            assert_eq!(ruleset.square(row, col), None);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The task that owns one room: it takes mail in bounded batches, runs the handlers, and hands the clients what is
+//! due to them once per turn.
+//!
+//! Terminates when the room is to be disposed of (empty, disconnected, never claimed), when one of its handlers
+//! panicked, or when the server aborts it at the end of a shutdown.
+
+use crate::close::CloseReason;
+use crate::core::{AfterDrop, Core, Departure, Entitled};
+use crate::counters::count;
+use crate::cx::Cx;
+use crate::frame::Frame;
+use crate::id::SessionId;
+use crate::mail::{Connect, Control, Mail, SocketId};
+use crate::message::{BadMessage, Message, Payload};
+use crate::outbox::Outbox;
+use crate::refusal::Refusal;
+use crate::request::Request;
+use crate::room::{Join, Room};
+use crate::schedule::Due;
+use crate::wire::{self, Inbound};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::{Instant, sleep_until};
+
+/// The most mail that one turn takes before what it caused is sent.
+const BATCH: usize = 64;
+
+/// A deadline for a room that has none.
+const FAR: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) struct Actor<R: Room> {
+    pub(crate) room: R,
+    pub(crate) core: Core<R::Event>,
+    pub(crate) mailbox: mpsc::Receiver<Mail<R::Event>>,
+    /// The room's share of [`Config::max_rooms`](crate::Config::max_rooms), given back when the task ends.
+    pub(crate) permit: OwnedSemaphorePermit,
+}
+
+impl<R: Room> Actor<R> {
+    pub(crate) async fn run(mut self) {
+        let unclaimed = Instant::now() + self.core.shared.config.seat_expiry;
+        self.core.schedule.at(unclaimed, Due::Unclaimed);
+        self.core.publish();
+        let mut batch = Vec::new();
+        let mut alarm = pin!(sleep_until(unclaimed));
+        loop {
+            let next = self.core.schedule.next_instant().unwrap_or_else(|| Instant::now() + FAR);
+            if alarm.deadline() != next {
+                alarm.as_mut().reset(next);
+            }
+            tokio::select! {
+                biased;
+                () = &mut alarm => {}
+                _ = self.mailbox.recv_many(&mut batch, BATCH) => {}
+            }
+            let turn = catch_unwind(AssertUnwindSafe(|| self.turn(&mut batch)));
+            match turn {
+                Ok(Next::Continue) => {}
+                Ok(Next::Dispose) => return self.end(),
+                Err(_) => return self.fail(),
+            }
+        }
+    }
+
+    fn turn(&mut self, batch: &mut Vec<Mail<R::Event>>) -> Next {
+        let now = Instant::now();
+        while let Some(due) = self.core.schedule.pop(now) {
+            self.due(due);
+            self.settle();
+        }
+        for mail in batch.drain(..) {
+            self.mail(mail);
+            self.settle();
+        }
+        self.core.flush();
+        self.core.publish();
+        if self.is_over() { Next::Dispose } else { Next::Continue }
+    }
+
+    fn is_over(&self) -> bool {
+        let idle = self.core.auto_dispose && self.core.claimed;
+        self.core.seats() == 0 && (self.core.closing || idle)
+    }
+
+    fn cx(&mut self) -> (&mut R, Cx<'_, R>) {
+        (&mut self.room, Cx::new(&mut self.core))
+    }
+
+    fn mail(&mut self, mail: Mail<R::Event>) {
+        match mail {
+            Mail::Event(event) => {
+                let (room, mut cx) = self.cx();
+                room.on_event(&mut cx, event);
+            }
+            Mail::Control(control) => self.control(control),
+        }
+    }
+
+    fn control(&mut self, control: Control) {
+        match control {
+            Control::Reserve { ticket, reply } => {
+                // The ticket is taken only when the seat is certain, so that another room can be asked.
+                let seat = self.core.can_reserve().and_then(|()| match ticket.take() {
+                    Some(claim) => self.core.reserve(claim),
+                    None => Err(Refusal::seat_expired()),
+                });
+                self.core.publish();
+                // A caller that has gone away lets its seat expire.
+                let _ = reply.send(seat);
+            }
+            Control::Reclaim { token, reply } => {
+                let _ = reply.send(self.core.reclaim(&token));
+            }
+            Control::Connect(connect) => self.connect(connect),
+            Control::Message { session, socket, bytes } => self.message(session, socket, &bytes),
+            Control::Closed { session, socket, reason } => {
+                if self.core.is_current(session, socket) {
+                    self.core.depart(session, reason);
+                }
+            }
+            Control::Shutdown => self.shut_down(),
+            Control::Cut => {
+                self.core.closing = true;
+                self.core.depart_all(CloseReason::ServerShutdown);
+            }
+        }
+    }
+
+    /// A room that ends already is not told.
+    fn shut_down(&mut self) {
+        if std::mem::replace(&mut self.core.closing, true) {
+            return;
+        }
+        self.core.stale = true;
+        let (room, mut cx) = self.cx();
+        room.on_shutdown(&mut cx);
+    }
+
+    fn due(&mut self, due: Due) {
+        match due {
+            Due::Timer(timer) => {
+                let (room, mut cx) = self.cx();
+                room.on_timer(&mut cx, timer);
+            }
+            Due::Seat(session) => {
+                if self.core.expire(session) {
+                    self.leave(session, CloseReason::ConnectionLost);
+                }
+            }
+            // A room that is kept while empty waits for its first client as long as it likes.
+            Due::Unclaimed => self.core.claimed = true,
+        }
+    }
+
+    /// Runs the handlers of the seats whose connection ended, those included that these handlers end.
+    fn settle(&mut self) {
+        while let Some(Departure { session, reason, was_connected }) = self.core.next_departure() {
+            if !was_connected || !reason.is_drop() {
+                self.leave(session, reason);
+                continue;
+            }
+            self.core.begin_drop(session);
+            let (room, mut cx) = self.cx();
+            room.on_drop(&mut cx, session, reason);
+            match self.core.end_drop(session) {
+                AfterDrop::Held => {}
+                AfterDrop::Leave => self.leave(session, reason),
+            }
+        }
+    }
+
+    fn leave(&mut self, session: SessionId, reason: CloseReason) {
+        self.core.remove_seat(session);
+        let (room, mut cx) = self.cx();
+        room.on_leave(&mut cx, session, reason);
+    }
+
+    fn connect(&mut self, connect: Connect) {
+        let mut entitled = self.core.entitled(connect.session, connect.token.as_ref());
+        if let Ok(Entitled::Replace) = entitled {
+            self.core.depart(connect.session, CloseReason::Replaced);
+            self.settle();
+            entitled = self.core.entitled(connect.session, connect.token.as_ref());
+        }
+        match entitled {
+            Ok(Entitled::Join(claim)) => self.join(&connect, claim.options, claim.auth),
+            Ok(Entitled::Resume) => self.resume(&connect),
+            Ok(Entitled::Replace) => self.refuse(&connect, &Refusal::reconnect_expired()),
+            Err(refusal) => self.refuse(&connect, &refusal),
+        }
+    }
+
+    fn join(&mut self, connect: &Connect, options: serde_json::Value, auth: Box<dyn Any + Send>) {
+        let Ok(auth) = auth.downcast::<R::Auth>() else {
+            return self.refuse(connect, &Refusal::auth_failed());
+        };
+        let session = connect.session;
+        let token = self.core.seat(session, connect.socket, connect.outbox.clone());
+        let (room, mut cx) = self.cx();
+        match room.on_join(&mut cx, session, Join { options, auth: *auth }) {
+            Ok(()) => {
+                self.core.welcome(session, &token);
+                count(&self.core.shared.counters.joins);
+            }
+            Err(refusal) => {
+                self.core.forget(session);
+                self.refuse(connect, &refusal);
+            }
+        }
+    }
+
+    fn resume(&mut self, connect: &Connect) {
+        let session = connect.session;
+        let token = self.core.seat(session, connect.socket, connect.outbox.clone());
+        let (room, mut cx) = self.cx();
+        room.on_reconnect(&mut cx, session);
+        self.core.welcome(session, &token);
+        count(&self.core.shared.counters.reconnections);
+    }
+
+    fn refuse(&self, connect: &Connect, refusal: &Refusal) {
+        count(&self.core.shared.counters.refusals);
+        refuse(&connect.outbox, connect.token.is_some(), refusal);
+    }
+
+    fn message(&mut self, session: SessionId, socket: SocketId, bytes: &[u8]) {
+        if !self.core.is_current(session, socket) {
+            return;
+        }
+        let limits = self.core.shared.config.decode;
+        let handled = match wire::read_inbound(bytes) {
+            Ok(Inbound::Unknown) => Ok(()),
+            Ok(Inbound::Acknowledge) => {
+                self.core.acknowledge(session);
+                Ok(())
+            }
+            Ok(Inbound::Leave) => {
+                self.core.depart(session, CloseReason::Consented);
+                Ok(())
+            }
+            Ok(Inbound::Ping) => {
+                self.core.send(session, &Frame::pong());
+                Ok(())
+            }
+            Ok(Inbound::Data { kind, payload }) => {
+                let payload = Payload::packed(payload, limits);
+                let (room, mut cx) = self.cx();
+                room.on_message(&mut cx, session, Message { kind, payload })
+            }
+            Ok(Inbound::Bytes { kind, payload }) => {
+                let payload = Payload::raw(payload, limits);
+                let (room, mut cx) = self.cx();
+                room.on_message(&mut cx, session, Message { kind, payload })
+            }
+            Ok(Inbound::Request { id, kind, payload }) => {
+                let request = Request::new(id, kind, Payload::packed(payload, limits));
+                let (room, mut cx) = self.cx();
+                room.on_request(&mut cx, session, request).map(|reply| cx.respond(session, request.id, reply))
+            }
+            Err(wire::Malformed) => Err(BadMessage::Undecodable),
+        };
+        if let Err(bad) = handled {
+            tracing::debug!(room = %self.core.entry.id, client = %session, %bad, "bad message");
+            count(&self.core.shared.counters.bad_messages);
+            self.core.depart(session, CloseReason::BadMessage);
+        }
+    }
+
+    fn end(mut self) {
+        self.core.shared.registry.remove(&self.core.entry);
+        let disposed = catch_unwind(AssertUnwindSafe(|| {
+            let (room, mut cx) = self.cx();
+            room.on_dispose(&mut cx);
+        }));
+        if disposed.is_err() {
+            tracing::error!(room = %self.core.entry.id, "a room panicked while it was disposed of");
+        }
+        self.bury();
+    }
+
+    fn fail(mut self) {
+        tracing::error!(room = %self.core.entry.id, name = %self.core.entry.name, "a room panicked and is closed");
+        count(&self.core.shared.counters.rooms_failed);
+        self.core.shared.registry.remove(&self.core.entry);
+        self.core.depart_all(CloseReason::RoomFailed);
+        self.bury();
+    }
+
+    /// Drops the room's state, which may panic like any of its code, and refuses what is left in the mailbox.
+    fn bury(self) {
+        let Self { room, core, mut mailbox, permit } = self;
+        mailbox.close();
+        while let Ok(mail) = mailbox.try_recv() {
+            if let Mail::Control(Control::Connect(connect)) = mail {
+                refuse(&connect.outbox, connect.token.is_some(), &Refusal::seat_expired());
+            }
+        }
+        if catch_unwind(AssertUnwindSafe(|| drop(room))).is_err() {
+            tracing::error!(room = %core.entry.id, "a room panicked while it was dropped");
+        }
+        drop(permit);
+    }
+}
+
+enum Next {
+    Continue,
+    Dispose,
+}
+
+/// Tells a socket that it gets no seat.
+pub(crate) fn refuse(outbox: &Arc<Outbox>, reconnecting: bool, refusal: &Refusal) {
+    outbox.push(&mut vec![Frame::error(refusal).into_bytes()]);
+    outbox.close(if reconnecting { CloseReason::ReconnectRefused } else { CloseReason::JoinRefused });
+}

@@ -1,0 +1,185 @@
+//! Every limit of the server, with its unit, its default and what happens at the bound. None is infinite.
+
+use std::time::Duration;
+
+/// How deep and how wide a received payload may be.
+#[derive(Clone, Copy, Debug)]
+pub struct DecodeLimits {
+    /// Containers within containers. Default 64. Beyond: the message is undecodable.
+    pub depth: usize,
+    /// Values in one message, each key and each byte of a binary read as a list counted. Default 65,536.
+    /// Beyond: the message is undecodable.
+    pub elements: usize,
+}
+
+impl Default for DecodeLimits {
+    fn default() -> Self {
+        Self { depth: 64, elements: 65_536 }
+    }
+}
+
+/// The limits of a server. Build one from [`Config::default`] and change what you need.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Largest WebSocket message from a client, in bytes. Default 64 KiB, at most 2 MiB.
+    /// Beyond: close 1009, before the message is read.
+    pub max_message_bytes: usize,
+    /// Largest matchmaking body, in bytes. Default 64 KiB. Beyond: HTTP 413.
+    pub max_options_bytes: usize,
+    /// Shape of received payloads. Beyond: [`BadMessage`](crate::BadMessage), close 4002 unless the room forgives.
+    pub decode: DecodeLimits,
+    /// Messages a client may send in a second, pings and acknowledgements counted; a burst of one second's worth is
+    /// allowed. Default 500. Beyond: close 4002 `rate_limited`.
+    pub messages_per_second: u32,
+    /// Bytes a client may send in a second; a burst of one second's worth is allowed, so this must be at least
+    /// `max_message_bytes`. Default 1 MiB. Beyond: close 4002 `rate_limited`.
+    pub bytes_per_second: u32,
+    /// From the upgrade to the client's acknowledgement of its join. Default 10 s. Beyond: close 4002.
+    pub handshake_timeout: Duration,
+    /// How long [`Definition::authorize`](crate::Definition::authorize) may take. Default 10 s. Beyond: refused, 525.
+    pub authorize_timeout: Duration,
+    /// How long a reserved seat waits for its socket, on the monotonic clock. Default 15 s. Beyond: the seat is free
+    /// again and its session answers 524.
+    pub seat_expiry: Duration,
+    /// Rooms in this server. Default 10,000. Beyond: 503.
+    pub max_rooms: usize,
+    /// Seats a room may have at most, whatever it asks for. Default 10,000. Beyond: the room is full, 522.
+    pub max_clients_per_room: usize,
+    /// Sockets in this server, those in handshake counted. Default 20,000. Beyond: HTTP 503 in place of the upgrade.
+    pub max_connections: usize,
+    /// Bytes that may wait for one client, frames of a join in progress counted. Default 4 MiB; a single message
+    /// larger than this cannot be sent at all. Beyond: close 4100 `slow_reader`.
+    pub outbound_queue_bytes: usize,
+    /// Messages and events that may wait for one room. Default 1,024. Beyond: clients' sockets are read no further
+    /// and [`RoomHandle::try_post`](crate::RoomHandle::try_post) fails, until the room catches up.
+    pub mailbox: usize,
+    /// Between two pings of an idle client. Default 3 s; zero is refused.
+    pub ping_interval: Duration,
+    /// Pings in a row that may stay unanswered. Default 2. Beyond: the socket is dropped without a close frame.
+    pub ping_misses: u32,
+    /// How long a socket that was sent a close frame may take to answer it. Default 1 s. Beyond: it is dropped.
+    pub close_linger: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_message_bytes: 64 * 1024,
+            max_options_bytes: 64 * 1024,
+            decode: DecodeLimits::default(),
+            messages_per_second: 500,
+            bytes_per_second: 1024 * 1024,
+            handshake_timeout: Duration::from_secs(10),
+            authorize_timeout: Duration::from_secs(10),
+            seat_expiry: Duration::from_secs(15),
+            max_rooms: 10_000,
+            max_clients_per_room: 10_000,
+            max_connections: 20_000,
+            outbound_queue_bytes: 4 * 1024 * 1024,
+            mailbox: 1024,
+            ping_interval: Duration::from_secs(3),
+            ping_misses: 2,
+            close_linger: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A setting that cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A count, size or time that must be at least one.
+    #[error("{0} must not be zero")]
+    Zero(&'static str),
+    /// A size beyond what the server supports.
+    #[error("{0} is too large")]
+    TooLarge(&'static str),
+    /// Two settings that contradict each other.
+    #[error("{0} must be at least {1}")]
+    AtLeast(&'static str, &'static str),
+}
+
+/// The most that `max_message_bytes` may be.
+const MESSAGE_BYTES_CEILING: usize = 2 * 1024 * 1024;
+
+impl Config {
+    /// Checks each setting and the relations between them.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let counts = [
+            ("max_message_bytes", self.max_message_bytes),
+            ("max_options_bytes", self.max_options_bytes),
+            ("decode.depth", self.decode.depth),
+            ("decode.elements", self.decode.elements),
+            ("messages_per_second", self.messages_per_second as usize),
+            ("max_rooms", self.max_rooms),
+            ("max_clients_per_room", self.max_clients_per_room),
+            ("max_connections", self.max_connections),
+            ("outbound_queue_bytes", self.outbound_queue_bytes),
+            ("mailbox", self.mailbox),
+        ];
+        let times = [
+            ("handshake_timeout", self.handshake_timeout),
+            ("authorize_timeout", self.authorize_timeout),
+            ("seat_expiry", self.seat_expiry),
+            ("ping_interval", self.ping_interval),
+        ];
+        let zero = counts.iter().filter(|(_, count)| *count == 0).map(|(name, _)| *name);
+        let instant = times.iter().filter(|(_, time)| time.is_zero()).map(|(name, _)| *name);
+        if let Some(name) = zero.chain(instant).next() {
+            return Err(ConfigError::Zero(name));
+        }
+        if self.max_message_bytes > MESSAGE_BYTES_CEILING {
+            return Err(ConfigError::TooLarge("max_message_bytes"));
+        }
+        // tokio's semaphores and channels have this ceiling, and no machine comes near it.
+        let permits = tokio::sync::Semaphore::MAX_PERMITS;
+        for (name, count) in [
+            ("max_rooms", self.max_rooms),
+            ("max_connections", self.max_connections),
+            ("mailbox", self.mailbox),
+        ] {
+            if count > permits {
+                return Err(ConfigError::TooLarge(name));
+            }
+        }
+        if (self.bytes_per_second as usize) < self.max_message_bytes {
+            return Err(ConfigError::AtLeast("bytes_per_second", "max_message_bytes"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_work() {
+        assert_eq!(Config::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_contradiction_is_refused_by_name() {
+        let refused = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.validate()
+        };
+        assert_eq!(refused(|config| config.mailbox = 0), Err(ConfigError::Zero("mailbox")));
+        assert_eq!(
+            refused(|config| config.ping_interval = Duration::ZERO),
+            Err(ConfigError::Zero("ping_interval"))
+        );
+        assert_eq!(
+            refused(|config| config.max_message_bytes = 3 << 20),
+            Err(ConfigError::TooLarge("max_message_bytes"))
+        );
+        assert_eq!(
+            refused(|config| config.bytes_per_second = 1000),
+            Err(ConfigError::AtLeast("bytes_per_second", "max_message_bytes"))
+        );
+    }
+}

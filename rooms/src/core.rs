@@ -1,0 +1,462 @@
+//! A room's seats and what it owes its clients: everything about a room except the application's own state.
+//!
+//! No I/O and no handler happens here. Frames wait in `pending` until the actor's turn ends, closes wait in
+//! `departures` until the handler that caused them has returned.
+
+use crate::close::CloseReason;
+use crate::frame::Frame;
+use crate::id::{SessionId, Token, TokenDigest};
+use crate::mail::{Claim, RoomHandle, SocketId};
+use crate::outbox::Outbox;
+use crate::refusal::Refusal;
+use crate::registry::Entry;
+use crate::schedule::{Due, Schedule, Slot};
+use crate::shared::Shared;
+use bytes::Bytes;
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+pub(crate) struct Core<E> {
+    pub(crate) handle: RoomHandle<E>,
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) schedule: Schedule,
+    members: HashMap<SessionId, Member>,
+    /// Clients with frames to hand over at the end of the turn.
+    dirty: Vec<SessionId>,
+    /// Seats whose connection ended and whose handlers have not run yet.
+    departures: VecDeque<Departure>,
+    max_clients: usize,
+    pub(crate) locked: bool,
+    pub(crate) private: bool,
+    pub(crate) unlisted: bool,
+    pub(crate) metadata: Value,
+    pub(crate) auto_dispose: bool,
+    pub(crate) claimed: bool,
+    pub(crate) closing: bool,
+    /// Whether the listing is out of date.
+    pub(crate) stale: bool,
+}
+
+struct Member {
+    place: Place,
+    /// When the present place ends by itself.
+    expiry: Option<Slot>,
+}
+
+enum Place {
+    /// Promised to a client that has not connected yet.
+    Reserved(Claim),
+    Connected(Socket),
+    /// The connection ended; the handlers that say what follows have not run.
+    Leaving(TokenDigest),
+    /// The connection was lost and `on_drop` runs: it may ask for a hold.
+    Dropped { token: TokenDigest, hold: Option<Duration> },
+    /// Kept for a client that may come back; no later than `until`.
+    Held { token: TokenDigest, until: Instant },
+}
+
+struct Socket {
+    id: SocketId,
+    outbox: Arc<Outbox>,
+    token: TokenDigest,
+    /// The client has acknowledged its join; before that its frames wait.
+    acknowledged: bool,
+    pending: Vec<Bytes>,
+    pending_bytes: usize,
+}
+
+/// A seat whose connection or hold ended.
+pub(crate) struct Departure {
+    pub(crate) session: SessionId,
+    pub(crate) reason: CloseReason,
+    /// False for a held seat, whose drop has been handled before.
+    pub(crate) was_connected: bool,
+}
+
+/// What happens to a seat whose connection was lost, once `on_drop` has run.
+pub(crate) enum AfterDrop {
+    Held,
+    Leave,
+}
+
+/// What a connecting socket is entitled to.
+pub(crate) enum Entitled {
+    Join(Claim),
+    Resume,
+    /// The token belongs to the connection that holds the seat now: that one must go first.
+    Replace,
+}
+
+impl<E> Core<E> {
+    pub(crate) fn new(
+        handle: RoomHandle<E>,
+        entry: Arc<Entry>,
+        shared: Arc<Shared>,
+        max_clients: Option<usize>,
+    ) -> Self {
+        let ceiling = shared.config.max_clients_per_room;
+        Self {
+            handle,
+            entry,
+            schedule: Schedule::default(),
+            members: HashMap::new(),
+            dirty: Vec::new(),
+            departures: VecDeque::new(),
+            max_clients: max_clients.unwrap_or(ceiling).min(ceiling),
+            locked: false,
+            private: false,
+            unlisted: false,
+            metadata: Value::Null,
+            auto_dispose: true,
+            claimed: false,
+            closing: false,
+            stale: true,
+            shared,
+        }
+    }
+
+    pub(crate) fn max_clients(&self) -> usize {
+        self.max_clients
+    }
+
+    pub(crate) fn set_max_clients(&mut self, seats: usize) {
+        self.max_clients = seats.min(self.shared.config.max_clients_per_room);
+        self.stale = true;
+    }
+
+    pub(crate) fn seats(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(crate) fn connected(&self) -> impl Iterator<Item = SessionId> {
+        self.members
+            .iter()
+            .filter(|(_, member)| matches!(member.place, Place::Connected(_)))
+            .map(|(session, _)| *session)
+    }
+
+    pub(crate) fn is_connected(&self, session: SessionId) -> bool {
+        matches!(self.members.get(&session), Some(Member { place: Place::Connected(_), .. }))
+    }
+
+    /// Brings the public listing up to date.
+    pub(crate) fn publish(&mut self) {
+        if !std::mem::take(&mut self.stale) {
+            return;
+        }
+        let full = self.members.len() >= self.max_clients;
+        self.shared.registry.publish(&self.entry, |listing| {
+            listing.connected = self.connected().count();
+            listing.clients = self.members.len();
+            listing.max_clients = self.max_clients;
+            listing.locked = self.locked || full || self.closing;
+            listing.private = self.private;
+            listing.unlisted = self.unlisted;
+            if listing.metadata != self.metadata {
+                listing.metadata = self.metadata.clone();
+            }
+        });
+    }
+
+    // Seats.
+
+    /// Promises a seat for [`Config::seat_expiry`](crate::Config::seat_expiry).
+    pub(crate) fn reserve(&mut self, claim: Claim) -> Result<SessionId, Refusal> {
+        self.can_reserve()?;
+        let session = SessionId::random();
+        let expiry = self.schedule.at(Instant::now() + self.shared.config.seat_expiry, Due::Seat(session));
+        self.members.insert(session, Member { place: Place::Reserved(claim), expiry: Some(expiry) });
+        self.claimed = true;
+        self.stale = true;
+        Ok(session)
+    }
+
+    pub(crate) fn can_reserve(&self) -> Result<(), Refusal> {
+        if self.closing {
+            Err(Refusal::room_not_found())
+        } else if self.locked {
+            Err(Refusal::room_locked())
+        } else if self.members.len() >= self.max_clients {
+            Err(Refusal::room_full())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Finds the seat that a reconnection token opens, and leaves its client the time to connect.
+    ///
+    /// The time is counted from the hold's own end, so that asking again and again holds a seat no longer.
+    pub(crate) fn reclaim(&mut self, presented: &TokenDigest) -> Result<SessionId, Refusal> {
+        let held = self.members.iter_mut().find_map(|(session, member)| match &member.place {
+            Place::Held { token, until } if token.matches(presented) => Some((*session, Some(*until))),
+            Place::Connected(socket) if socket.token.matches(presented) => Some((*session, None)),
+            _ => None,
+        });
+        let Some((session, until)) = held else { return Err(Refusal::reconnect_expired()) };
+        if let Some(until) = until {
+            let grace = self.shared.config.seat_expiry;
+            let connect_by = (Instant::now() + grace).clamp(until, until + grace);
+            self.set_expiry(session, Some(connect_by));
+        }
+        Ok(session)
+    }
+
+    /// What a socket may do with the seat it names. Nothing changes on a refusal.
+    pub(crate) fn entitled(
+        &mut self,
+        session: SessionId,
+        token: Option<&TokenDigest>,
+    ) -> Result<Entitled, Refusal> {
+        let Some(member) = self.members.get_mut(&session) else {
+            return Err(if token.is_some() { Refusal::reconnect_expired() } else { Refusal::seat_expired() });
+        };
+        match (&mut member.place, token) {
+            (Place::Reserved(_), None) => match self.take_claim(session) {
+                Some(claim) => Ok(Entitled::Join(claim)),
+                None => Err(Refusal::seat_expired()),
+            },
+            (Place::Held { token, .. }, Some(presented)) if token.matches(presented) => Ok(Entitled::Resume),
+            (Place::Connected(socket), Some(presented)) if socket.token.matches(presented) => Ok(Entitled::Replace),
+            (_, Some(_)) => Err(Refusal::reconnect_expired()),
+            (_, None) => Err(Refusal::seat_expired()),
+        }
+    }
+
+    fn take_claim(&mut self, session: SessionId) -> Option<Claim> {
+        match self.remove(session)?.place {
+            Place::Reserved(claim) => Some(claim),
+            _ => None,
+        }
+    }
+
+    /// Seats a socket under a new token. Its frames wait until it acknowledges.
+    pub(crate) fn seat(&mut self, session: SessionId, id: SocketId, outbox: Arc<Outbox>) -> Token {
+        self.remove(session);
+        let token = Token::random();
+        let socket = Socket {
+            id,
+            outbox,
+            token: token.digest(),
+            acknowledged: false,
+            pending: Vec::new(),
+            pending_bytes: 0,
+        };
+        let expiry =
+            self.schedule.at(Instant::now() + self.shared.config.handshake_timeout, Due::Seat(session));
+        self.members.insert(session, Member { place: Place::Connected(socket), expiry: Some(expiry) });
+        self.stale = true;
+        token
+    }
+
+    /// Sends the join answer, ahead of all that waits.
+    pub(crate) fn welcome(&mut self, session: SessionId, token: &Token) {
+        if let Some(Member { place: Place::Connected(socket), .. }) = self.members.get(&session) {
+            socket.outbox.push(&mut vec![Frame::join(token).into_bytes()]);
+        }
+    }
+
+    pub(crate) fn acknowledge(&mut self, session: SessionId) {
+        let Some(socket) = self.socket(session) else { return };
+        if !std::mem::replace(&mut socket.acknowledged, true) {
+            socket.hand_over();
+            self.set_expiry(session, None);
+        }
+    }
+
+    /// Whether `socket` is the one that holds the seat.
+    pub(crate) fn is_current(&self, session: SessionId, socket: SocketId) -> bool {
+        matches!(self.members.get(&session), Some(Member { place: Place::Connected(current), .. }) if current.id == socket)
+    }
+
+    pub(crate) fn remove_seat(&mut self, session: SessionId) {
+        self.remove(session);
+    }
+
+    /// Takes back a seat whose client was never told of it, so that none of its handlers runs.
+    pub(crate) fn forget(&mut self, session: SessionId) {
+        self.remove(session);
+        self.departures.retain(|departure| departure.session != session);
+    }
+
+    fn remove(&mut self, session: SessionId) -> Option<Member> {
+        let member = self.members.remove(&session)?;
+        if let Some(slot) = member.expiry {
+            self.schedule.remove(slot);
+        }
+        self.stale = true;
+        Some(member)
+    }
+
+    fn set_expiry(&mut self, session: SessionId, when: Option<Instant>) {
+        let Some(member) = self.members.get_mut(&session) else { return };
+        if let Some(slot) = member.expiry.take() {
+            self.schedule.remove(slot);
+        }
+        member.expiry = when.map(|when| self.schedule.at(when, Due::Seat(session)));
+    }
+
+    /// A seat's time is over. Returns whether its client had joined, so that it must leave.
+    pub(crate) fn expire(&mut self, session: SessionId) -> bool {
+        let Some(member) = self.members.get_mut(&session) else { return false };
+        member.expiry = None;
+        match member.place {
+            Place::Connected(_) => {
+                self.depart(session, CloseReason::HandshakeTimeout);
+                false
+            }
+            Place::Reserved(_) => {
+                self.remove(session);
+                false
+            }
+            Place::Held { .. } => true,
+            Place::Leaving(_) | Place::Dropped { .. } => false,
+        }
+    }
+
+    // Ends.
+
+    /// Ends a seat's connection for `reason`; its handlers run after the present one.
+    pub(crate) fn depart(&mut self, session: SessionId, reason: CloseReason) {
+        let Some(member) = self.members.get_mut(&session) else { return };
+        let was_connected = matches!(member.place, Place::Connected(_));
+        match &mut member.place {
+            Place::Connected(socket) => {
+                if socket.acknowledged && reason != CloseReason::SlowReader {
+                    socket.hand_over();
+                }
+                socket.outbox.close(reason);
+                member.place = Place::Leaving(socket.token);
+            }
+            Place::Held { token, .. } => member.place = Place::Leaving(*token),
+            Place::Reserved(_) => {
+                self.remove(session);
+                return;
+            }
+            Place::Leaving(_) | Place::Dropped { .. } => return,
+        }
+        self.set_expiry(session, None);
+        self.departures.push_back(Departure { session, reason, was_connected });
+        self.stale = true;
+    }
+
+    pub(crate) fn depart_all(&mut self, reason: CloseReason) {
+        let sessions: Vec<_> = self.members.keys().copied().collect();
+        for session in sessions {
+            self.depart(session, reason);
+        }
+    }
+
+    pub(crate) fn next_departure(&mut self) -> Option<Departure> {
+        self.departures.pop_front()
+    }
+
+    /// `on_drop` is about to run for a lost connection.
+    pub(crate) fn begin_drop(&mut self, session: SessionId) {
+        if let Some(member) = self.members.get_mut(&session)
+            && let Place::Leaving(token) = member.place
+        {
+            member.place = Place::Dropped { token, hold: None };
+        }
+    }
+
+    /// Asks to hold a seat. Works while `on_drop` runs for it.
+    pub(crate) fn hold(&mut self, session: SessionId, grace: Duration) -> bool {
+        match self.members.get_mut(&session).map(|member| &mut member.place) {
+            Some(Place::Dropped { hold, .. }) => {
+                *hold = Some(grace);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn end_drop(&mut self, session: SessionId) -> AfterDrop {
+        let Some(member) = self.members.get_mut(&session) else { return AfterDrop::Leave };
+        match member.place {
+            Place::Dropped { token, hold: Some(grace) } if !self.closing => {
+                let until = Instant::now() + grace;
+                member.place = Place::Held { token, until };
+                self.set_expiry(session, Some(until));
+                AfterDrop::Held
+            }
+            _ => AfterDrop::Leave,
+        }
+    }
+
+    // Frames.
+
+    fn socket(&mut self, session: SessionId) -> Option<&mut Socket> {
+        match &mut self.members.get_mut(&session)?.place {
+            Place::Connected(socket) => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// Queues a frame for one client, or ends it as a slow reader.
+    pub(crate) fn send(&mut self, session: SessionId, frame: &Frame) {
+        let limit = self.shared.config.outbound_queue_bytes;
+        let Some(socket) = self.socket(session) else { return };
+        match socket.queue(frame, limit) {
+            Queued::First => self.dirty.push(session),
+            Queued::More => {}
+            Queued::Overflow => self.depart(session, CloseReason::SlowReader),
+        }
+    }
+
+    pub(crate) fn broadcast(&mut self, frame: &Frame, except: &[SessionId]) {
+        let limit = self.shared.config.outbound_queue_bytes;
+        let mut slow = Vec::new();
+        for (session, member) in &mut self.members {
+            let Place::Connected(socket) = &mut member.place else { continue };
+            if except.contains(session) {
+                continue;
+            }
+            match socket.queue(frame, limit) {
+                Queued::First => self.dirty.push(*session),
+                Queued::More => {}
+                Queued::Overflow => slow.push(*session),
+            }
+        }
+        for session in slow {
+            self.depart(session, CloseReason::SlowReader);
+        }
+    }
+
+    /// Hands all that is due to the sockets, each client's frames at once.
+    pub(crate) fn flush(&mut self) {
+        for session in std::mem::take(&mut self.dirty) {
+            if let Some(socket) = self.socket(session)
+                && socket.acknowledged
+            {
+                socket.hand_over();
+            }
+        }
+    }
+}
+
+enum Queued {
+    First,
+    More,
+    Overflow,
+}
+
+impl Socket {
+    fn queue(&mut self, frame: &Frame, limit: usize) -> Queued {
+        if self.pending_bytes + self.outbox.waiting() + frame.size() > limit {
+            return Queued::Overflow;
+        }
+        let first = self.pending.is_empty();
+        self.pending_bytes += frame.size();
+        self.pending.push(frame.clone().into_bytes());
+        if first { Queued::First } else { Queued::More }
+    }
+
+    fn hand_over(&mut self) {
+        self.pending_bytes = 0;
+        self.outbox.push(&mut self.pending);
+    }
+}

@@ -1,0 +1,127 @@
+//! Refusals: a numeric code and a fixed text, over HTTP while matchmaking and in an ERROR frame while joining.
+//!
+//! The texts never repeat what the caller sent.
+
+use std::borrow::Cow;
+
+/// A refusal to create, join or reconnect.
+///
+/// The code is the protocol's: 520 to 526 have the meanings of the constructors below; an application may use any of
+/// its own. Over HTTP a code from 400 to 599 is the status too, any other goes out under 523 with the code in the body.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct Refusal {
+    /// The numeric code that the client's error carries.
+    pub code: u16,
+    /// A text for people.
+    pub message: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// A refusal with a code and text of the application's own, such as 401 `bad token`.
+    pub fn new(code: u16, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// 520: no room is defined under that name, or there is no such matchmaking method.
+    #[must_use]
+    pub fn no_handler() -> Self {
+        Self::new(520, "no room is defined under that name")
+    }
+
+    /// 520 for a matchmaking method that does not exist.
+    #[must_use]
+    pub fn unknown_method() -> Self {
+        Self::new(520, "no such matchmaking method")
+    }
+
+    /// 521: `join` found no room that fits.
+    #[must_use]
+    pub fn no_match() -> Self {
+        Self::new(521, "no rooms found with provided criteria")
+    }
+
+    /// 522: there is no such room, or it is being disposed.
+    #[must_use]
+    pub fn room_not_found() -> Self {
+        Self::new(522, "room not found")
+    }
+
+    /// 522: the room is locked.
+    #[must_use]
+    pub fn room_locked() -> Self {
+        Self::new(522, "room is locked")
+    }
+
+    /// 522: the room has no free seat.
+    #[must_use]
+    pub fn room_full() -> Self {
+        Self::new(522, "room is full")
+    }
+
+    /// 523: the room could not be created, or failed.
+    #[must_use]
+    pub fn failed() -> Self {
+        Self::new(523, "the room failed")
+    }
+
+    /// 524: the seat reservation is unknown, used or expired.
+    #[must_use]
+    pub fn seat_expired() -> Self {
+        Self::new(524, "seat reservation expired")
+    }
+
+    /// 524: the reconnection token is unknown, used or expired.
+    #[must_use]
+    pub fn reconnect_expired() -> Self {
+        Self::new(524, "reconnection token invalid or expired")
+    }
+
+    /// 525: the caller may not join.
+    #[must_use]
+    pub fn auth_failed() -> Self {
+        Self::new(525, "authorization failed")
+    }
+
+    /// 526: the room refuses the client.
+    pub fn join_refused(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(526, message)
+    }
+
+    /// 503: the server is shutting down.
+    #[must_use]
+    pub fn shutting_down() -> Self {
+        Self::new(503, "the server is shutting down")
+    }
+
+    /// 503: the server holds as many rooms as it may.
+    #[must_use]
+    pub fn at_capacity() -> Self {
+        Self::new(503, "the server is at capacity; try again later")
+    }
+
+    /// 400: the request body is not a JSON object of bounded depth.
+    #[must_use]
+    pub fn bad_options() -> Self {
+        Self::new(400, "the request body is not a JSON object")
+    }
+
+    /// The HTTP status to answer with.
+    pub(crate) fn status(&self) -> u16 {
+        if (400..600).contains(&self.code) { self.code } else { 523 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_outside_the_error_statuses_goes_out_under_523() {
+        assert_eq!(Refusal::new(401, "bad token").status(), 401);
+        assert_eq!(Refusal::no_match().status(), 521);
+        for code in [0, 200, 399, 600, 4999] {
+            assert_eq!(Refusal::new(code, "own").status(), 523);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The accept loop: plain HTTP/1.1 connections that may become sockets, with bounds on what comes before that.
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+/// Bounds on HTTP connections. A connection that became a socket no longer counts here.
+#[derive(Clone, Copy, Debug)]
+pub struct ServeLimits {
+    /// Time to send a request's header. Default 10 s. Beyond: the connection is closed.
+    pub header_timeout: Duration,
+    /// Bytes of a request's header, at least 8 KiB. Default 16 KiB. Beyond: 431 and the connection is closed.
+    pub header_bytes: usize,
+    /// Open HTTP connections. Default 10,000. Beyond: no more are accepted until one ends.
+    pub connections: usize,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        Self { header_timeout: Duration::from_secs(10), header_bytes: 16 * 1024, connections: 10_000 }
+    }
+}
+
+/// How long to wait after the system could not accept a connection, as when file handles run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves `app` until `stop` resolves, then waits for the requests in progress; sockets live on and end with
+/// [`Server::shutdown`](crate::Server::shutdown).
+///
+/// Handlers find the peer's address as `ConnectInfo<SocketAddr>`. Terminates when `stop` resolved and no request is
+/// left: a response that streams without end must itself end on the same signal.
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    limits: ServeLimits,
+    stop: impl Future<Output = ()> + Send,
+) {
+    let permits = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let connections = TaskTracker::new();
+    let stopping = CancellationToken::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut stop => break,
+            accepted = accept(&listener, &permits) => accepted,
+        };
+        let (stream, peer, permit) = accepted;
+        let app = app.clone();
+        let stopping = stopping.clone();
+        connections.spawn(async move {
+            connection(stream, peer, app, limits, stopping).await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    stopping.cancel();
+    connections.close();
+    connections.wait().await;
+}
+
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
+    // The semaphore is never closed, so there is always a permit in the end.
+    let permit = permits.clone().acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => return (stream, peer, permit),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Terminates when the peer closes, breaks HTTP or a limit, or upgraded; after `stopping`, once its request is done.
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    app: Router,
+    limits: ServeLimits,
+    stopping: CancellationToken,
+) {
+    // Small frames must not wait for one another; where it cannot be set they do.
+    let _ = stream.set_nodelay(true);
+    let service = app.map_request(move |mut request: http::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request
+    });
+    let service = TowerToHyperService::new(service.map_err(|never: Infallible| never));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        .max_buf_size(limits.header_bytes.max(8 * 1024));
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());
+    tokio::select! {
+        // A peer that breaks off is its own affair.
+        _ = connection.as_mut() => return,
+        () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}

@@ -1,0 +1,175 @@
+//! The server as its host sees it: defined once, then asked for routes, rooms, listings, counts and its end.
+
+use crate::close::CloseReason;
+use crate::config::{Config, ConfigError};
+use crate::counters::Snapshot;
+use crate::http;
+use crate::id::{ProcessId, RoomId};
+use crate::mail::Control;
+use crate::matchmaker::{Kind, Matchmaker};
+use crate::refusal::Refusal;
+use crate::registry::{Listing, Registry};
+use crate::room::Definition;
+use crate::shared::Shared;
+use axum::Router;
+use axum::routing::MethodRouter;
+use futures_util::future::join_all;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long rooms and sockets that a shutdown cuts off are given to end, besides the sockets' linger.
+const CUT_OFF: Duration = Duration::from_secs(1);
+
+/// Collects the room kinds of a server.
+pub struct ServerBuilder {
+    config: Config,
+    kinds: HashMap<Arc<str>, Kind>,
+}
+
+impl ServerBuilder {
+    /// Defines the rooms that clients ask for by `name`. A name that is defined again is replaced.
+    #[must_use]
+    pub fn define(mut self, name: &str, definition: impl Definition) -> Self {
+        let name: Arc<str> = name.into();
+        self.kinds.insert(name.clone(), Kind::new(name, Box::new(definition)));
+        self
+    }
+
+    /// The server.
+    ///
+    /// # Errors
+    /// Where the configuration cannot work.
+    pub fn build(self) -> Result<Server, ConfigError> {
+        self.config.validate()?;
+        let registry = Registry::new(self.kinds.keys().cloned());
+        let shared = Arc::new(Shared::new(self.config, registry));
+        Ok(Server { matchmaker: Arc::new(Matchmaker { shared, kinds: self.kinds }) })
+    }
+}
+
+/// A server of rooms. Cloning it gives another handle to the same one. Its methods need a tokio runtime.
+#[derive(Clone)]
+pub struct Server {
+    matchmaker: Arc<Matchmaker>,
+}
+
+/// What did not end within a shutdown's deadline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stragglers {
+    /// Rooms whose task still runs.
+    pub rooms: Vec<RoomId>,
+    /// Sockets that are still open.
+    pub sockets: usize,
+}
+
+impl Stragglers {
+    /// Whether everything ended in time.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rooms.is_empty() && self.sockets == 0
+    }
+}
+
+impl Server {
+    /// Starts to define a server.
+    #[must_use]
+    pub fn builder(config: Config) -> ServerBuilder {
+        ServerBuilder { config, kinds: HashMap::new() }
+    }
+
+    /// The routes for matchmaking and sockets, to be merged with others. They claim `/matchmake/{method}/{room}` and
+    /// any `GET` of two path segments that nothing else claims, also under `/v16` and `/v17`.
+    pub fn router(&self) -> Router {
+        http::router(self)
+    }
+
+    /// `page`, for the route `/`, with the clients' latency probe in front: the probe's upgrades are answered here,
+    /// all other requests by `page`.
+    pub fn root<S: Clone + Send + Sync + 'static>(&self, page: MethodRouter<S>) -> MethodRouter<S> {
+        http::root(self, page)
+    }
+
+    /// Makes a room. It ends like any other when nobody claims a seat in it.
+    ///
+    /// # Errors
+    /// The definition's refusal; 503 where there are too many rooms or the server shuts down; 520 for an unknown name.
+    pub fn create(&self, name: &str, options: &Value) -> Result<RoomId, Refusal> {
+        self.matchmaker.create(name, options).map(|entry| entry.id)
+    }
+
+    /// All rooms, private and unlisted ones included, from the oldest on.
+    #[must_use]
+    pub fn listing(&self) -> Vec<Listing> {
+        self.shared().registry.all().iter().map(|entry| entry.listing()).collect()
+    }
+
+    /// What the server counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Snapshot {
+        let shared = self.shared();
+        let sockets = shared.config.max_connections - shared.socket_permits.available_permits();
+        shared.counters.snapshot(shared.registry.len(), sockets)
+    }
+
+    /// This process, as clients see it in socket addresses.
+    #[must_use]
+    pub fn process_id(&self) -> ProcessId {
+        self.shared().registry.process_id
+    }
+
+    /// The limits that hold here.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.shared().config
+    }
+
+    /// Ends the server: no more matchmaking (503), every room's `on_shutdown`, close 4001 for every socket. What has
+    /// not ended by itself at `deadline` is cut off: its sockets get 4001 from here, and a last moment of one second and [`Config::close_linger`].
+    ///
+    /// Returns what did not end even then; such a room's handler never returned.
+    pub async fn shutdown(&self, deadline: Duration) -> Stragglers {
+        let shared = self.shared();
+        shared.closing.store(true, Ordering::Release);
+        shared.tasks.close();
+        let ended = timeout(deadline, async {
+            self.tell_rooms(|| Control::Shutdown).await;
+            shared.tasks.wait().await;
+        });
+        if ended.await.is_ok() {
+            return Stragglers::default();
+        }
+        for socket in &shared.sockets {
+            socket.close(CloseReason::ServerShutdown);
+        }
+        let cut_off = async {
+            self.tell_rooms(|| Control::Cut).await;
+            shared.tasks.wait().await;
+        };
+        // What is left after this is what the caller is told.
+        let _ = timeout(CUT_OFF + shared.config.close_linger, cut_off).await;
+        let rooms: Vec<_> = shared.registry.all().iter().map(|entry| entry.id).collect();
+        for room in &rooms {
+            tracing::warn!(%room, "a room did not end with the server");
+        }
+        Stragglers { rooms, sockets: shared.sockets.len() }
+    }
+
+    /// Sends a control to every room at once, for one that is stuck must not delay the rest.
+    async fn tell_rooms(&self, control: impl Fn() -> Control) {
+        let rooms = self.shared().registry.all();
+        // A room that is gone already needs no telling.
+        let _ = join_all(rooms.iter().map(|entry| entry.link.send(control()))).await;
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.matchmaker.shared
+    }
+
+    pub(crate) fn matchmaker(&self) -> &Matchmaker {
+        &self.matchmaker
+    }
+}

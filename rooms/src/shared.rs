@@ -1,0 +1,52 @@
+//! What all parts of one server share.
+
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::mail::SocketId;
+use crate::outbox::Outbox;
+use crate::registry::Registry;
+use dashmap::DashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) counters: Counters,
+    pub(crate) registry: Registry,
+    /// One permit a room.
+    pub(crate) room_permits: Arc<Semaphore>,
+    /// One permit a socket.
+    pub(crate) socket_permits: Arc<Semaphore>,
+    /// Every open socket's queue, so that shutdown reaches sockets whose room does not.
+    pub(crate) sockets: DashMap<u64, Arc<Outbox>>,
+    /// Every task of a room or socket.
+    pub(crate) tasks: TaskTracker,
+    pub(crate) closing: AtomicBool,
+    next_socket: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config, registry: Registry) -> Self {
+        Self {
+            room_permits: Arc::new(Semaphore::new(config.max_rooms)),
+            socket_permits: Arc::new(Semaphore::new(config.max_connections)),
+            config,
+            counters: Counters::default(),
+            registry,
+            sockets: DashMap::new(),
+            tasks: TaskTracker::new(),
+            closing: AtomicBool::new(false),
+            next_socket: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn next_socket(&self) -> SocketId {
+        SocketId(self.next_socket.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+}

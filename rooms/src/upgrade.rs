@@ -1,0 +1,155 @@
+//! From an HTTP request to a socket: the WebSocket handshake, and the task that serves what comes of it.
+
+use crate::actor::refuse;
+use crate::connection::{Connection, Seat};
+use crate::counters::count;
+use crate::id::{RoomId, SessionId, TokenDigest};
+use crate::mail::{Connect, Control};
+use crate::outbox::Outbox;
+use crate::refusal::Refusal;
+use crate::server::Server;
+use crate::shared::Shared;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{StatusCode, Version};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+/// What a socket's address names. Parts that no id can be are `None`, and refused like unknown ones.
+pub(crate) struct Wanted {
+    pub(crate) room: Option<RoomId>,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) token: Option<TokenDigest>,
+}
+
+/// Whether a request asks for a WebSocket.
+pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
+    has_word(headers, &header::UPGRADE, "websocket") && has_word(headers, &header::CONNECTION, "upgrade")
+}
+
+fn has_word(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
+}
+
+/// Ways in which a request fails to become a socket.
+enum NoSocket {
+    NotAnUpgrade,
+    BadHandshake,
+    TooMany,
+    ShuttingDown,
+}
+
+impl IntoResponse for NoSocket {
+    fn into_response(self) -> Response {
+        match self {
+            Self::NotAnUpgrade => StatusCode::NOT_FOUND.into_response(),
+            Self::BadHandshake => {
+                let version = [(header::SEC_WEBSOCKET_VERSION, "13")];
+                (StatusCode::BAD_REQUEST, version, "a WebSocket handshake is needed").into_response()
+            }
+            Self::TooMany => Refusal::at_capacity().into_response(),
+            Self::ShuttingDown => Refusal::shutting_down().into_response(),
+        }
+    }
+}
+
+/// An accepted handshake: the answer to give, and the socket that it brings.
+struct Handshake {
+    response: Response,
+    upgrade: OnUpgrade,
+    permit: OwnedSemaphorePermit,
+}
+
+fn accept(shared: &Shared, request: &mut Request<Body>) -> Result<Handshake, NoSocket> {
+    let headers = request.headers();
+    if !is_upgrade(headers) || request.version() != Version::HTTP_11 {
+        return Err(NoSocket::NotAnUpgrade);
+    }
+    let version = headers.get(header::SEC_WEBSOCKET_VERSION);
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
+    let (Some(key), Some(b"13")) = (key, version.map(HeaderValue::as_bytes)) else {
+        return Err(NoSocket::BadHandshake);
+    };
+    let accept = derive_accept_key(key.as_bytes());
+    if shared.is_closing() {
+        return Err(NoSocket::ShuttingDown);
+    }
+    let permit = shared.socket_permits.clone().try_acquire_owned().map_err(|_| NoSocket::TooMany)?;
+    let upgrade = request.extensions_mut().remove::<OnUpgrade>().ok_or(NoSocket::NotAnUpgrade)?;
+    let headers = [
+        (header::CONNECTION, "Upgrade".to_owned()),
+        (header::UPGRADE, "websocket".to_owned()),
+        (header::SEC_WEBSOCKET_ACCEPT, accept),
+    ];
+    let response = (StatusCode::SWITCHING_PROTOCOLS, headers).into_response();
+    Ok(Handshake { response, upgrade, permit })
+}
+
+/// Upgrades a request for a seat.
+pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) -> Response {
+    let shared = server.shared();
+    let Handshake { response, upgrade, permit } = match accept(shared, &mut request) {
+        Ok(handshake) => handshake,
+        Err(refused) => return refused.into_response(),
+    };
+    let shared = shared.clone();
+    let task = async move {
+        let Ok(Ok(upgraded)) = timeout(shared.config.handshake_timeout, upgrade).await else { return };
+        serve_seat(&shared, TokioIo::new(upgraded), wanted).await;
+        drop(permit);
+    };
+    server.shared().tasks.spawn(task);
+    response
+}
+
+/// Serves one socket until its end: see [`Connection::run`].
+async fn serve_seat<S>(shared: &Arc<Shared>, io: S, wanted: Wanted)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    let outbox = Arc::new(Outbox::default());
+    let socket = shared.next_socket();
+    let reconnecting = wanted.token.is_some();
+    let entry = wanted.room.and_then(|room| shared.registry.get(room));
+    let Some((entry, session)) = entry.zip(wanted.session) else {
+        let refusal = if reconnecting { Refusal::reconnect_expired() } else { Refusal::seat_expired() };
+        count(&shared.counters.refusals);
+        refuse(&outbox, reconnecting, &refusal);
+        return Connection::new(io, outbox, None, shared.clone()).run().await;
+    };
+    shared.sockets.insert(socket.0, outbox.clone());
+    let connect = Connect { session, token: wanted.token, socket, outbox: outbox.clone() };
+    if entry.link.send(Control::Connect(connect)).await.is_err() {
+        refuse(&outbox, reconnecting, &Refusal::seat_expired());
+    }
+    let seat = Some(Seat { entry, session, socket });
+    Connection::new(io, outbox, seat, shared.clone()).run().await;
+    shared.sockets.remove(&socket.0);
+}
+
+/// Upgrades a request for a latency probe: every message is answered with one byte, for a second.
+pub(crate) fn probe(server: &Server, mut request: Request<Body>) -> Response {
+    let shared = server.shared();
+    let Handshake { response, upgrade, permit } = match accept(shared, &mut request) {
+        Ok(handshake) => handshake,
+        Err(refused) => return refused.into_response(),
+    };
+    let handshake_timeout = shared.config.handshake_timeout;
+    shared.tasks.spawn(async move {
+        if let Ok(Ok(upgraded)) = timeout(handshake_timeout, upgrade).await {
+            crate::probe::serve(TokioIo::new(upgraded)).await;
+        }
+        drop(permit);
+    });
+    response
+}

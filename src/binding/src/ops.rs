@@ -1,0 +1,144 @@
+//! The operations that a client may send (§4 "The optional game transport"), read from untrusted bodies.
+//!
+//! Reading decides shape alone. Who may do what is decided where the operation is carried out.
+
+use playerthree_session::Code;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// One operation of a player.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Call(Call),
+    View,
+    Report,
+    Mandate(SeatValue),
+    Scopes(SeatValue),
+    Controller(SeatValue),
+    ResolveApproval(Resolve),
+    Mint(SeatWish),
+}
+
+/// An observer's request for frames.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ObserverRequest {
+    pub(crate) perspective: String,
+    pub(crate) after: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Call {
+    pub(crate) role: String,
+    pub(crate) method: String,
+    pub(crate) args: Value,
+}
+
+/// A seat and what its owner sets on it.
+#[derive(Debug)]
+pub(crate) struct SeatValue {
+    pub(crate) wish: SeatWish,
+    pub(crate) value: Value,
+}
+
+/// A seat, of the sender's own side where no side is named.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeatWish {
+    pub(crate) team: Option<String>,
+    pub(crate) role: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Resolve {
+    pub(crate) team: Option<String>,
+    pub(crate) role: String,
+    pub(crate) id: String,
+    pub(crate) approve: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// An operation and the number that its answer carries.
+pub(crate) struct Numbered {
+    pub(crate) seq: u32,
+    pub(crate) op: Op,
+}
+
+/// Reads the body of a `playerthree:<name>` message. The error carries the number where the body had a usable one.
+pub(crate) fn parse(name: &str, body: Value) -> Result<Numbered, (Option<u32>, Code)> {
+    let Value::Object(mut members) = body else { return Err((None, Code::BadMessage)) };
+    let seq = members.remove("seq").and_then(|seq| seq.as_u64()).and_then(|seq| u32::try_from(seq).ok());
+    let bad = (seq, Code::BadMessage);
+    let seq = seq.ok_or(bad)?;
+    if members.remove("op").is_none_or(|op| op != name) {
+        return Err(bad);
+    }
+    let op = match name {
+        "call" => read(members.into()).map(Op::Call),
+        "view" => read::<Nothing>(members.into()).map(|_| Op::View),
+        "report" => read::<Nothing>(members.into()).map(|_| Op::Report),
+        "mandate" | "scopes" | "controller" => {
+            let value = members.remove(name).ok_or(bad)?;
+            let wish = read(members.into()).ok_or(bad)?;
+            let set = SeatValue { wish, value };
+            Some(match name {
+                "mandate" => Op::Mandate(set),
+                "scopes" => Op::Scopes(set),
+                _ => Op::Controller(set),
+            })
+        }
+        "resolveApproval" => read(members.into()).map(Op::ResolveApproval),
+        "mint" => read(members.into()).map(Op::Mint),
+        _ => None,
+    };
+    op.map(|op| Numbered { seq, op }).ok_or(bad)
+}
+
+/// Reads an observer's request, which carries no number.
+pub(crate) fn parse_observer(body: Value) -> Option<ObserverRequest> {
+    read(body)
+}
+
+/// The parser's words could repeat the input, so only success or failure leaves here.
+fn read<T: DeserializeOwned>(body: Value) -> Option<T> {
+    serde_json::from_value(body).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(name: &str, body: Value) -> Option<u32> {
+        let (seq, code) = parse(name, body).err().map(|(seq, code)| (seq, code)).unwrap();
+        assert_eq!(code, Code::BadMessage);
+        seq
+    }
+
+    #[test]
+    fn a_body_out_of_shape_is_refused_and_its_number_is_kept_where_it_has_one() {
+        assert_eq!(refused("call", json!(null)), None);
+        assert_eq!(refused("call", json!({ "op": "call", "seq": -1 })), None);
+        assert_eq!(refused("call", json!({ "op": "call", "seq": 1.5 })), None);
+        assert_eq!(refused("call", json!({ "op": "mint", "seq": 4 })), Some(4));
+        assert_eq!(refused("nonsense", json!({ "op": "nonsense", "seq": 4 })), Some(4));
+        assert_eq!(refused("view", json!({ "op": "view", "seq": 4, "extra": 1 })), Some(4));
+        let call = json!({ "op": "call", "seq": 4, "role": "player", "method": "act" });
+        assert_eq!(refused("call", call), Some(4));
+        assert_eq!(refused("mandate", json!({ "op": "mandate", "seq": 4, "role": "player" })), Some(4));
+    }
+
+    #[test]
+    fn a_whole_body_is_read() {
+        let body = json!({ "op": "mint", "seq": 7, "team": "o", "role": "player" });
+        let numbered = parse("mint", body).ok().unwrap();
+        assert_eq!(numbered.seq, 7);
+        assert!(matches!(numbered.op, Op::Mint(SeatWish { team: Some(team), role }) if team == "o" && role == "player"));
+    }
+}

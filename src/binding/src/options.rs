@@ -1,0 +1,120 @@
+//! What a client says when it creates or joins a match: one closed schema, read once.
+
+use playerthree_game::{Checked, Name, Seat};
+use playerthree_schema::{Invalid, Schema, t};
+use playerthree_session::{Millis, ObserverPolicy};
+use serde_json::Value;
+
+/// Longest observer delay that a room can ask for: a day.
+const OBSERVER_DELAY_MAX: i64 = 86_400_000;
+
+/// How a client takes part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Plays: the first open seat that fits the wish.
+    Player {
+        /// Only a seat of this side.
+        team: Option<Name>,
+        /// Only a seat of this role.
+        role: Option<Name>,
+    },
+    /// Watches one side's fogged view.
+    Spectator {
+        /// The side, the first of the match where none is named.
+        team: Option<Name>,
+    },
+    /// Watches everything, as late as the match's policy says.
+    Observer,
+}
+
+impl Part {
+    /// Whether an open seat fits a player's wish.
+    pub(crate) fn fits(&self, seat: &Seat) -> bool {
+        match self {
+            Self::Player { team, role } => {
+                team.as_ref().is_none_or(|team| *team == seat.team) && role.as_ref().is_none_or(|role| *role == seat.role)
+            }
+            Self::Spectator { .. } | Self::Observer => false,
+        }
+    }
+}
+
+/// What the creator of a match chose.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Creation {
+    pub(crate) options: Option<Value>,
+    pub(crate) seed: Option<u32>,
+    pub(crate) teams: Option<Vec<Name>>,
+    pub(crate) bots: Bots,
+    pub(crate) private: bool,
+    pub(crate) observers: ObserverPolicy,
+}
+
+/// Who plays seats that nobody took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Bots {
+    /// What the game is usually played with.
+    Usual,
+    /// Nobody.
+    Nobody,
+    /// Bots of this tier.
+    Tier(Name),
+}
+
+/// The closed schema of all options of one game's rooms.
+pub(crate) fn schema(manifest: &Checked) -> Schema {
+    let teams = || t::literals(manifest.teams.iter().map(|team| &**team));
+    let roles = t::literals(manifest.roles.iter().map(|role| &**role));
+    let tiers = manifest.opponents.iter().map(|tier| &**tier).chain(["nobody"]);
+    let mut fields = vec![
+        ("as", t::opt(t::literals(["player", "spectator", "observer"]))),
+        ("team", t::opt(teams())),
+        ("role", t::opt(roles)),
+        ("seed", t::opt(t::int(0, i64::from(u32::MAX)))),
+        ("teams", t::opt(t::list(teams(), manifest.teams.len() as u64))),
+        ("bots", t::opt(t::literals(tiers))),
+        ("private", t::opt(t::bool())),
+        ("observerDelayMs", t::opt(t::int(0, OBSERVER_DELAY_MAX))),
+    ];
+    if let Some(options) = &manifest.match_options {
+        fields.push(("match", t::opt(options.clone())));
+    }
+    t::obj(fields)
+}
+
+/// Reads how a client takes part.
+pub(crate) fn part(schema: &Schema, options: &Value) -> Result<Part, Invalid> {
+    let options = schema.admit(options.clone())?;
+    let name = |member: &str| options.get(member).and_then(Value::as_str).map(Name::from);
+    Ok(match options.get("as").and_then(Value::as_str) {
+        Some("spectator") => Part::Spectator { team: name("team") },
+        Some("observer") => Part::Observer,
+        _ => Part::Player { team: name("team"), role: name("role") },
+    })
+}
+
+/// Reads what the creator of a match chose. A public match never shows observers anything sooner than §20.9 allows.
+pub(crate) fn creation(schema: &Schema, options: &Value) -> Result<Creation, Invalid> {
+    let options = schema.admit(options.clone())?;
+    let private = options.get("private").and_then(Value::as_bool).unwrap_or(false);
+    let delay: Option<Millis> = options.get("observerDelayMs").and_then(Value::as_u64);
+    let observers = match (private, delay) {
+        (true, Some(delay)) => ObserverPolicy::Private(delay),
+        (true, None) => ObserverPolicy::Closed,
+        (false, delay) => ObserverPolicy::public(delay.unwrap_or(0)),
+    };
+    let bots = match options.get("bots").and_then(Value::as_str) {
+        None => Bots::Usual,
+        Some("nobody") => Bots::Nobody,
+        Some(tier) => Bots::Tier(tier.into()),
+    };
+    let names = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(Name::from).collect();
+    Ok(Creation {
+        options: options.get("match").cloned(),
+        seed: options.get("seed").and_then(Value::as_u64).and_then(|seed| u32::try_from(seed).ok()),
+        teams: options.get("teams").map(names),
+        bots,
+        private,
+        observers,
+    })
+}

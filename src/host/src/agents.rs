@@ -1,0 +1,185 @@
+//! Seat tokens (§5, §20): what lets an agent, and only that agent, call for one seat of one match.
+//!
+//! A token is claimed once, by the lease that first uses it. It dies with its seat's hold or its match, and everybody
+//! who waits on it is told at once.
+
+use crate::secret::{self, Digest, Token};
+use dashmap::DashMap;
+use playerthree_game::Seat;
+use playerthree_session::{CallError, Code, Surface};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq as _;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// How long a fresh seat token waits for its first use (§20: at most 600 seconds).
+pub const CLAIM_WITHIN: Duration = Duration::from_secs(600);
+
+/// Most unclaimed and live tokens of one seat. Minting past it revokes the oldest.
+pub const TOKENS_PER_SEAT: usize = 4;
+
+/// One call of an agent on its way into a match.
+#[derive(Debug)]
+pub struct AgentCall {
+    /// The seat that its credential is for.
+    pub seat: Seat,
+    /// The method of `SeatControl`.
+    pub method: String,
+    /// Its arguments, unchecked.
+    pub args: Value,
+    /// Where the answer goes. A caller that went away has dropped the other end.
+    pub reply: oneshot::Sender<Result<Value, CallError>>,
+}
+
+/// The way into a match that runs in an actor of its own.
+pub trait MatchDoor: Send + Sync + 'static {
+    /// Hands a call in. Fails `busy` when the match has too much to do, `bad_token` when it is gone.
+    fn call(&self, call: AgentCall) -> Result<(), CallError>;
+}
+
+/// A seat token's authority.
+pub struct SeatGrant {
+    /// The match, by the id of its room.
+    pub match_id: Arc<str>,
+    /// The seat.
+    pub seat: Seat,
+    /// The game.
+    pub surface: Arc<Surface>,
+    door: Arc<dyn MatchDoor>,
+    claim_before: Instant,
+    lease: Mutex<Option<Digest>>,
+    revoked: CancellationToken,
+}
+
+impl SeatGrant {
+    /// Fires when the token stops being good.
+    pub fn revoked(&self) -> &CancellationToken {
+        &self.revoked
+    }
+
+    /// Claims the token for one lease and returns its session id. Nothing once it is claimed.
+    pub fn claim(&self) -> Option<Token> {
+        let mut lease = self.lease.lock().unwrap_or_else(PoisonError::into_inner);
+        if lease.is_some() {
+            return None;
+        }
+        let (session, digest) = Token::mint();
+        *lease = Some(digest);
+        Some(session)
+    }
+
+    /// Whether the token has been claimed.
+    pub fn is_claimed(&self) -> bool {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Whether this session id is the one that claimed the token.
+    pub fn is_session(&self, session: &str) -> bool {
+        let lease = self.lease.lock().unwrap_or_else(PoisonError::into_inner);
+        lease.is_some_and(|digest| digest.ct_eq(&secret::digest(session)).into())
+    }
+
+    /// Carries a call into the match and waits for its answer, or for the token's end.
+    ///
+    /// Cancel safe: a dropped call is dropped in the match too.
+    pub async fn call(&self, method: &str, args: Value) -> Result<Value, CallError> {
+        let (reply, answer) = oneshot::channel();
+        self.door.call(AgentCall { seat: self.seat.clone(), method: method.to_owned(), args, reply })?;
+        tokio::select! {
+            () = self.revoked.cancelled() => Err(Code::BadToken.into()),
+            answer = answer => answer.unwrap_or_else(|_| Err(Code::BadToken.into())),
+        }
+    }
+}
+
+impl std::fmt::Debug for SeatGrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SeatGrant").field("match_id", &self.match_id).field("seat", &self.seat).finish_non_exhaustive()
+    }
+}
+
+/// Every seat token of this process, by digest.
+#[derive(Debug, Default)]
+pub struct Agents {
+    grants: DashMap<Digest, Arc<SeatGrant>>,
+}
+
+impl Agents {
+    /// Mints a token for a seat.
+    pub fn mint(&self, match_id: Arc<str>, seat: Seat, surface: Arc<Surface>, door: Arc<dyn MatchDoor>) -> Token {
+        self.bound(&match_id, &seat);
+        let (token, digest) = Token::mint();
+        let grant = SeatGrant {
+            match_id,
+            seat,
+            surface,
+            door,
+            claim_before: Instant::now() + CLAIM_WITHIN,
+            lease: Mutex::new(None),
+            revoked: CancellationToken::new(),
+        };
+        self.grants.insert(digest, Arc::new(grant));
+        token
+    }
+
+    /// The authority of a presented token, nothing for an unknown, expired or revoked one.
+    pub fn find(&self, token: &str) -> Option<Arc<SeatGrant>> {
+        let digest = secret::digest(token);
+        let grant = Arc::clone(&*self.grants.get(&digest)?);
+        if !grant.is_claimed() && Instant::now() > grant.claim_before {
+            self.grants.remove(&digest);
+            return None;
+        }
+        Some(grant)
+    }
+
+    /// Ends one token: its lease was deleted by its holder.
+    pub fn revoke(&self, token: &str) {
+        if let Some((_, grant)) = self.grants.remove(&secret::digest(token)) {
+            grant.revoked.cancel();
+        }
+    }
+
+    /// Ends every token of a seat.
+    pub fn revoke_seat(&self, match_id: &str, seat: &Seat) {
+        self.revoke_where(|grant| *grant.match_id == *match_id && grant.seat == *seat);
+    }
+
+    /// Ends every token of a match.
+    pub fn revoke_match(&self, match_id: &str) {
+        self.revoke_where(|grant| *grant.match_id == *match_id);
+    }
+
+    fn revoke_where(&self, ended: impl Fn(&SeatGrant) -> bool) {
+        self.grants.retain(|_, grant| {
+            let keep = !ended(grant);
+            if !keep {
+                grant.revoked.cancel();
+            }
+            keep
+        });
+    }
+
+    /// Keeps the tokens of one seat under their bound: expired ones go first, then the oldest.
+    fn bound(&self, match_id: &str, seat: &Seat) {
+        let now = Instant::now();
+        let mut held: Vec<(Instant, Digest)> = self
+            .grants
+            .iter()
+            .filter(|entry| *entry.match_id == *match_id && entry.seat == *seat)
+            .map(|entry| (entry.claim_before, *entry.key()))
+            .collect();
+        held.sort_unstable();
+        let surplus = (held.len() + 1).saturating_sub(TOKENS_PER_SEAT);
+        for (index, (claim_before, digest)) in held.into_iter().enumerate() {
+            let expired = claim_before < now && self.grants.get(&digest).is_some_and(|grant| !grant.is_claimed());
+            if (index < surplus || expired)
+                && let Some((_, grant)) = self.grants.remove(&digest)
+            {
+                grant.revoked.cancel();
+            }
+        }
+    }
+}

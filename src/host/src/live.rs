@@ -1,0 +1,322 @@
+//! A live match: the rules of a session joined to the policies that think for it.
+//!
+//! Still one owner and no clock of its own: the actor that holds it hands time in and delivers what comes out. Answers
+//! of policies arrive on other threads; they queue here (at most one an instance) and a wake-up tells the actor.
+
+use crate::policies::{Answered, Policies, Probe};
+use playerthree_game::{Clock, Phase, Seat, SeatFacts};
+use playerthree_session::{
+    Activation, Call, CallError, Changes, Code, Deploy, Match, Millis, Observe, PolicyError, Right, Scope, Stats, Thought,
+    WaitId, Waiting,
+};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Ticks that a stalled realtime match makes up for. Later ones are dropped: the game slows down instead of racing.
+pub const TICKS_OWED_MAX: u32 = 5;
+
+/// Rounds that a game of turns plays without giving its actor a turn.
+const ROUNDS_PER_TURN: usize = 16;
+
+/// What an operation leads to, for whoever asked.
+pub type Answer = Result<Value, CallError>;
+
+/// A live match whose callers are named by `R`: a socket and its sequence number, or an agent's channel.
+pub struct Live<R> {
+    game: Match,
+    policies: Policies,
+    waits: HashMap<WaitId, (R, Option<Seat>)>,
+    probes: HashMap<Seat, (Activation, Option<R>)>,
+    answers: Vec<(R, Answer)>,
+    owed: u32,
+}
+
+impl<R> Live<R> {
+    /// Joins a match to its sandbox. `wake` is called on other threads when a policy answered; it must not block.
+    pub fn new(game: Match, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let policies = Policies::new(Arc::clone(game.surface()), wake);
+        Self { game, policies, waits: HashMap::new(), probes: HashMap::new(), answers: Vec::new(), owed: 0 }
+    }
+
+    /// The match, to read.
+    pub fn game(&self) -> &Match {
+        &self.game
+    }
+
+    /// The match, for operations that involve no policy and no wait.
+    pub fn game_mut(&mut self) -> &mut Match {
+        &mut self.game
+    }
+
+    /// Answers that are ready to be sent.
+    pub fn take_answers(&mut self) -> Vec<(R, Answer)> {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// What everybody must be told, after waits and policies that it ends have been settled here.
+    pub fn take_changes(&mut self, now: Millis) -> Changes {
+        let mut changes = self.game.take_changes();
+        for (id, answer) in changes.waits.drain(..) {
+            if let Some((caller, agent)) = self.waits.remove(&id) {
+                self.answered(agent, now);
+                self.answers.push((caller, answer));
+            }
+        }
+        for seat in changes.policies_ended.drain(..) {
+            self.policies.end(&seat);
+        }
+        changes
+    }
+
+    // --- calls ---------------------------------------------------------------------------------------------------
+
+    /// Carries out a call of a seat's agent or owner. The answer comes out of [`Self::take_answers`], now or later.
+    pub fn call(&mut self, seat: &Seat, right: Right, method: &str, args: &Value, caller: R, now: Millis) {
+        let agent = (right == Right::Agent).then(|| seat.clone());
+        if agent.is_some() {
+            self.game.agent_call_started(seat, now);
+        }
+        let call = Call::parse(self.game.surface(), method, args);
+        match call.and_then(|call| self.carry_out(seat, right, call, now)) {
+            Ok(Step::Done(value)) => self.finish(agent, caller, Ok(value), now),
+            Ok(Step::Waiting(id)) => _ = self.waits.insert(id, (caller, agent)),
+            Ok(Step::Probing(activation)) => {
+                // Only presence counts from here; the probe itself is bounded by the sandbox.
+                self.answered(agent, now);
+                self.probe(seat, activation, Some(caller));
+            }
+            Err(error) => self.finish(agent, caller, Err(error), now),
+        }
+        self.play_turns(now);
+    }
+
+    /// Drops the waits of callers that went away.
+    pub fn cancel_waits(&mut self, gone: impl Fn(&R) -> bool, now: Millis) {
+        let ended: Vec<WaitId> =
+            self.waits.iter().filter(|(_, (caller, _))| gone(caller)).map(|(id, _)| *id).collect();
+        for id in ended {
+            self.game.cancel_wait(id);
+            if let Some((_, agent)) = self.waits.remove(&id) {
+                self.answered(agent, now);
+            }
+        }
+    }
+
+    /// The owner's answer to an approval request (§7). Agreeing tries the artifact first.
+    pub fn resolve_approval(&mut self, seat: &Seat, id: &str, approve: bool, caller: R) {
+        match self.game.resolve_approval(seat, id, approve) {
+            Ok(Some(activation)) => self.probe(seat, activation, Some(caller)),
+            Ok(None) => self.answers.push((caller, Ok(json!({ "id": id, "status": "rejected" })))),
+            Err(error) => self.answers.push((caller, Err(error))),
+        }
+    }
+
+    fn finish(&mut self, agent: Option<Seat>, caller: R, answer: Answer, now: Millis) {
+        self.answered(agent, now);
+        self.answers.push((caller, answer));
+    }
+
+    fn answered(&mut self, agent: Option<Seat>, now: Millis) {
+        if let Some(seat) = agent {
+            self.game.agent_call_ended(&seat, now);
+        }
+    }
+
+    fn carry_out(&mut self, seat: &Seat, right: Right, call: Call, now: Millis) -> Result<Step, CallError> {
+        match call {
+            Call::Briefing { topic } => self.briefing(seat, topic).map(Step::Done),
+            Call::Observe(request) => self.observe(seat, right, &request).map(Step::Done),
+            Call::Act(intents) => {
+                let acks = self.game.act(seat, right, &intents, now)?;
+                Ok(Step::Done(json!({ "acks": Match::acks_json(&acks) })))
+            }
+            Call::Wait(wait) => match self.game.wait(seat, right, wait, now)? {
+                Waiting::Done(answer) => Ok(Step::Done(answer)),
+                Waiting::Pending(id) => Ok(Step::Waiting(id)),
+            },
+            Call::Skill { name, path, offset } => self.skill(&name, &path, offset).map(Step::Done),
+            Call::PolicyDeploy(artifact) => {
+                self.allowed(seat, right, Scope::Policy)?;
+                self.deployed(seat, |game, seat| game.deploy(seat, artifact))
+            }
+            Call::PolicyRollback(version) => {
+                self.allowed(seat, right, Scope::Policy)?;
+                self.deployed(seat, |game, seat| game.rollback(seat, version))
+            }
+            Call::PolicyStatus => Ok(Step::Done(json!({ "policy": self.game.policy_status(seat)? }))),
+        }
+    }
+
+    /// Scopes bind agents (§6); an owner needs none.
+    fn allowed(&self, seat: &Seat, right: Right, scope: Scope) -> Result<(), CallError> {
+        if right == Right::Owner || self.game.grants(seat, scope)? { Ok(()) } else { Err(Code::OutOfScope.into()) }
+    }
+
+    fn deployed(
+        &mut self,
+        seat: &Seat,
+        deploy: impl FnOnce(&mut Match, &Seat) -> Result<Deploy, CallError>,
+    ) -> Result<Step, CallError> {
+        Ok(match deploy(&mut self.game, seat)? {
+            Deploy::Probe(activation) => Step::Probing(activation),
+            Deploy::Approval(request) => Step::Done(request),
+        })
+    }
+
+    fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
+        let observation = self.game.observe(seat, right, request)?;
+        Ok(json!({ "observation": observation }))
+    }
+
+    /// The core briefing, or one page of a topic (§4).
+    fn briefing(&self, seat: &Seat, topic: Option<(String, u32)>) -> Result<Value, CallError> {
+        let surface = self.game.surface();
+        if let Some((topic, page)) = topic {
+            let data = self.game.match_data(seat)?;
+            let page = surface.knowledge.topic(&topic, page, Some(&data).filter(|data| !data.is_null()));
+            return page.map(|page| page.to_json()).ok_or_else(|| Code::Invalid.into());
+        }
+        let (scopes, mandate) = self.game.terms(seat)?;
+        let facts = SeatFacts {
+            phase: Phase::Match,
+            role: &seat.role,
+            team: Some(&seat.team),
+            teams: self.game.teams(),
+            alliances: None,
+            scopes: &scopes,
+            mandate: &mandate,
+        };
+        Ok(surface.knowledge.briefing(&facts, &surface.hash))
+    }
+
+    fn skill(&self, name: &str, path: &str, offset: usize) -> Result<Value, CallError> {
+        let window = self.game.surface().knowledge.skill_window(name, path, offset);
+        window.map(|window| window.to_json()).ok_or_else(|| Code::Invalid.into())
+    }
+
+    // --- policies ------------------------------------------------------------------------------------------------
+
+    fn probe(&mut self, seat: &Seat, activation: Activation, caller: Option<R>) {
+        let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
+        match self.policies.probe(seat, &activation, &match_data) {
+            Ok(()) => _ = self.probes.insert(seat.clone(), (activation, caller)),
+            Err(error) => self.probed(seat, &activation, caller, Err(error)),
+        }
+    }
+
+    fn probed(&mut self, seat: &Seat, activation: &Activation, caller: Option<R>, probe: Result<Thought, PolicyError>) {
+        self.game.activated(seat, activation, &probe);
+        if probe.is_ok() {
+            let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
+            self.policies.start(seat, activation, &match_data);
+        }
+        let Some(caller) = caller else { return };
+        let answer = match (&activation.approval, &probe) {
+            (None, Ok(_)) => {
+                let mut stats = Stats::new(activation.version, activation.artifact.runtime);
+                stats.count(&probe);
+                Ok(json!({ "ok": true, "version": activation.version, "probe": stats.to_json() }))
+            }
+            (None, Err(error)) => Ok(json!({ "ok": false, "error": error.to_json() })),
+            (Some(id), Ok(_)) => Ok(json!({ "id": id, "status": "approved", "version": activation.version })),
+            (Some(_), Err(_)) => Err(Code::ApprovalFailed.into()),
+        };
+        self.answers.push((caller, answer));
+    }
+
+    /// Takes in what policies answered since the last call, and goes on with a round that waited for them.
+    pub fn take_in(&mut self, now: Millis) {
+        while let Some(answered) = self.policies.next_answer() {
+            match answered {
+                Answered::Probing(seat) => self.probe_loaded(&seat),
+                Answered::Probed(seat, probe) => {
+                    if let Some((activation, caller)) = self.probes.remove(&seat) {
+                        self.probed(&seat, &activation, caller, probe);
+                    }
+                }
+                Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
+                Answered::Restarted => {}
+            }
+        }
+        self.close_round(now);
+        self.play_turns(now);
+        while self.owed > 0 && self.game.wants_round() {
+            self.owed -= 1;
+            self.round(now);
+        }
+    }
+
+    /// A probe's instance is up: let it think about what its seat sees.
+    fn probe_loaded(&mut self, seat: &Seat) {
+        let declared = self.policies.probe_detail(seat);
+        let probe = match self.game.probe_observation(seat, &declared) {
+            Ok(observation) => self.policies.think_probe(seat, &observation),
+            Err(_) => Probe::Failed(PolicyError { code: "bad_output", message: None }),
+        };
+        if let (Probe::Failed(error), Some((activation, caller))) = (probe, self.probes.remove(seat)) {
+            self.policies.end_probe(seat);
+            self.probed(seat, &activation, caller, Err(error));
+        }
+    }
+
+    // --- the clock -----------------------------------------------------------------------------------------------
+
+    /// One tick of a realtime match is due. A match whose policies still think owes it for later.
+    pub fn tick(&mut self, now: Millis) {
+        if self.game.wants_round() {
+            self.round(now);
+        } else if !self.game.is_over() {
+            self.owed = (self.owed + 1).min(TICKS_OWED_MAX);
+        }
+    }
+
+    /// Wall time passed.
+    pub fn heartbeat(&mut self, now: Millis) {
+        self.take_in(now);
+        self.policies.restart_due(now, &self.game);
+        self.game.heartbeat(now);
+    }
+
+    fn round(&mut self, now: Millis) {
+        let policies = &self.policies;
+        let thinks = self.game.begin_round(now, &|seat| policies.idle_detail(seat));
+        for think in thinks {
+            if let Err(error) = self.policies.think(&think.seat, &think.observation, now) {
+                self.game.thought(&think.seat, Err(error));
+            }
+        }
+        self.close_round(now);
+    }
+
+    fn close_round(&mut self, now: Millis) {
+        if self.game.round_is_complete() {
+            self.game.end_round(now);
+        }
+    }
+
+    /// Lets bots and policies of a game of turns move for as long as moves lead to moves.
+    fn play_turns(&mut self, now: Millis) {
+        if self.game.surface().game.clock() != Clock::Turns {
+            return;
+        }
+        for _ in 0..ROUNDS_PER_TURN {
+            if !self.game.wants_round() {
+                return;
+            }
+            self.round(now);
+        }
+    }
+
+    /// A seat changed hands or a match began: a game of turns may have somebody to move.
+    pub fn seats_changed(&mut self, now: Millis) {
+        self.play_turns(now);
+    }
+}
+
+/// How far a call got.
+enum Step {
+    Done(Value),
+    Waiting(WaitId),
+    Probing(Activation),
+}

@@ -1,0 +1,332 @@
+//! The sandbox instances of one match: the one that thinks for each seat, and the ones that a deploy tries out.
+//!
+//! Answers come on other threads; they queue here, at most one an instance, and `wake` tells the match's actor.
+//! A failure inside one instance touches no other.
+
+use playerthree_game::{Name, Runtime, Seat};
+use playerthree_sandbox as sandbox;
+use playerthree_session::{Activation, Match, Millis, PolicyError, Surface, Thought};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, mpsc};
+
+/// How long after a crash a policy starts again; doubles with every crash in a row.
+const RESTART_FIRST: Millis = 1_000;
+
+/// The longest wait before a restart.
+const RESTART_MOST: Millis = 60_000;
+
+/// What came back from the sandbox.
+pub(crate) enum Answered {
+    /// A probe's instance is loaded and must be given something to think about.
+    Probing(Seat),
+    /// A probe ended.
+    Probed(Seat, Result<Thought, PolicyError>),
+    /// A seat's policy thought.
+    Thought(Seat, Result<Thought, PolicyError>),
+    /// A seat's policy is loaded, or failed to load and will be tried again.
+    Restarted,
+}
+
+/// Whether a probe goes on.
+pub(crate) enum Probe {
+    /// Its answer will come.
+    Thinking,
+    /// It is over.
+    Failed(PolicyError),
+}
+
+enum Reply {
+    Loaded(sandbox::Answer<sandbox::Loaded>),
+    Thought(sandbox::Answer<sandbox::Thought>),
+}
+
+/// Which instance answered. `run` tells an instance from the ones before it in the same place.
+struct From {
+    seat: Seat,
+    probe: bool,
+    run: u64,
+    reply: Reply,
+}
+
+/// An instance in its place.
+struct Slot {
+    run: u64,
+    instance: sandbox::Instance,
+    artifact: Arc<sandbox::Artifact>,
+    detail: Option<Vec<Name>>,
+    thinking: bool,
+}
+
+/// The policy of a seat across its crashes.
+struct Running {
+    slot: Slot,
+    match_data: Arc<str>,
+    crashes: u32,
+    restart_at: Option<Millis>,
+}
+
+/// Every instance of one match.
+pub(crate) struct Policies {
+    surface: Arc<Surface>,
+    limits: Option<sandbox::Limits>,
+    running: HashMap<Seat, Running>,
+    probes: HashMap<Seat, Slot>,
+    runs: u64,
+    sender: mpsc::Sender<From>,
+    receiver: mpsc::Receiver<From>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+    now: Millis,
+}
+
+impl Policies {
+    pub(crate) fn new(surface: Arc<Surface>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let limits = surface.manifest.control.policy.as_ref().map(limits);
+        Self { surface, limits, running: HashMap::new(), probes: HashMap::new(), runs: 0, sender, receiver, wake, now: 0 }
+    }
+
+    /// Loads an artifact to try it out. The match refuses a second probe of the seat meanwhile.
+    pub(crate) fn probe(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) -> Result<(), PolicyError> {
+        let artifact = self.artifact(activation)?;
+        let slot = self.load(seat, true, artifact, match_data.to_string().into());
+        self.probes.insert(seat.clone(), slot.ok_or(PolicyError { code: "runtime_not_allowed", message: None })?);
+        Ok(())
+    }
+
+    /// What the loaded probe declared that it reads.
+    pub(crate) fn probe_detail(&self, seat: &Seat) -> Vec<Name> {
+        self.probes.get(seat).and_then(|slot| slot.detail.clone()).unwrap_or_default()
+    }
+
+    /// Lets the loaded probe think.
+    pub(crate) fn think_probe(&mut self, seat: &Seat, observation: &Value) -> Probe {
+        let failed = || Probe::Failed(PolicyError { code: "timeout", message: None });
+        let Some(slot) = self.probes.get(seat) else { return failed() };
+        let done = self.reporter(seat, true, slot.run, Reply::Thought);
+        match slot.instance.think(observation.to_string().into(), done) {
+            Ok(()) => Probe::Thinking,
+            Err(_busy) => failed(),
+        }
+    }
+
+    /// Ends a probe without an answer.
+    pub(crate) fn end_probe(&mut self, seat: &Seat) {
+        self.probes.remove(seat);
+    }
+
+    /// Starts a fresh instance of a version that its probe found working (§10: every instance is initialized anew).
+    pub(crate) fn start(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) {
+        let Ok(artifact) = self.artifact(activation) else { return };
+        let match_data: Arc<str> = match_data.to_string().into();
+        if let Some(slot) = self.load(seat, false, artifact, Arc::clone(&match_data)) {
+            let running = Running { slot, match_data, crashes: 0, restart_at: None };
+            self.running.insert(seat.clone(), running);
+        }
+    }
+
+    /// Ends a seat's policy and whatever it was trying out.
+    pub(crate) fn end(&mut self, seat: &Seat) {
+        self.running.remove(seat);
+        self.probes.remove(seat);
+    }
+
+    /// The sections that the seat's policy reads, if it is loaded and idle.
+    pub(crate) fn idle_detail(&self, seat: &Seat) -> Option<Vec<Name>> {
+        let slot = &self.running.get(seat)?.slot;
+        if slot.thinking || slot.instance.is_dead() { None } else { slot.detail.clone() }
+    }
+
+    /// Lets a seat's idle policy think.
+    pub(crate) fn think(&mut self, seat: &Seat, observation: &Value, now: Millis) -> Result<(), PolicyError> {
+        self.now = now;
+        let unready = || PolicyError { code: "timeout", message: None };
+        let run = self.running.get(seat).map(|running| running.slot.run).ok_or_else(unready)?;
+        let done = self.reporter(seat, false, run, Reply::Thought);
+        let running = self.running.get_mut(seat).ok_or_else(unready)?;
+        running.slot.instance.think(observation.to_string().into(), done).map_err(|_busy| unready())?;
+        running.slot.thinking = true;
+        Ok(())
+    }
+
+    /// The next answer, if one came.
+    pub(crate) fn next_answer(&mut self) -> Option<Answered> {
+        while let Ok(from) = self.receiver.try_recv() {
+            let answered = if from.probe { self.probe_answered(from) } else { self.policy_answered(from) };
+            if answered.is_some() {
+                return answered;
+            }
+        }
+        None
+    }
+
+    /// Starts crashed policies again whose time has come.
+    pub(crate) fn restart_due(&mut self, now: Millis, game: &Match) {
+        self.now = now;
+        let due = |running: &&Running| running.restart_at.is_some_and(|at| at <= now);
+        let seats: Vec<Seat> =
+            self.running.iter().filter(|(_, running)| due(running)).map(|(seat, _)| seat.clone()).collect();
+        for seat in seats {
+            if game.outcome(&seat.team).is_final() {
+                self.running.remove(&seat);
+                continue;
+            }
+            let Some(running) = self.running.get(&seat) else { continue };
+            let (artifact, data) = (Arc::clone(&running.slot.artifact), Arc::clone(&running.match_data));
+            if let Some(slot) = self.load(&seat, false, artifact, data)
+                && let Some(running) = self.running.get_mut(&seat)
+            {
+                running.slot = slot;
+                running.restart_at = None;
+            }
+        }
+    }
+
+    fn probe_answered(&mut self, from: From) -> Option<Answered> {
+        let slot = self.probes.get_mut(&from.seat).filter(|slot| slot.run == from.run)?;
+        let failure = match from.reply {
+            Reply::Loaded(answer) => match self.surface_detail(answer.result) {
+                Ok(detail) => {
+                    self.probes.get_mut(&from.seat)?.detail = Some(detail);
+                    return Some(Answered::Probing(from.seat));
+                }
+                Err(error) => Err(error),
+            },
+            Reply::Thought(answer) => {
+                slot.thinking = false;
+                thought(answer)
+            }
+        };
+        self.probes.remove(&from.seat);
+        Some(Answered::Probed(from.seat, failure))
+    }
+
+    fn policy_answered(&mut self, from: From) -> Option<Answered> {
+        self.running.get(&from.seat).filter(|running| running.slot.run == from.run)?;
+        match from.reply {
+            Reply::Loaded(answer) => {
+                let detail = self.surface_detail(answer.result);
+                let running = self.running.get_mut(&from.seat)?;
+                match detail {
+                    Ok(detail) => running.slot.detail = Some(detail),
+                    Err(_) => running.crashed(self.now),
+                }
+                Some(Answered::Restarted)
+            }
+            Reply::Thought(answer) => {
+                let now = self.now;
+                let running = self.running.get_mut(&from.seat)?;
+                running.slot.thinking = false;
+                if running.slot.instance.is_dead() {
+                    running.crashed(now);
+                } else {
+                    running.crashes = 0;
+                }
+                Some(Answered::Thought(from.seat, thought(answer)))
+            }
+        }
+    }
+
+    /// The declared sections, all of which the manifest must know (§11: an unknown section is `bad_output`).
+    fn surface_detail(&self, loaded: Result<sandbox::Loaded, sandbox::PolicyError>) -> Result<Vec<Name>, PolicyError> {
+        let loaded = loaded.map_err(policy_error)?;
+        let sections = match &self.surface.manifest.observation_scope {
+            Some(scope) => scope.sections.clone(),
+            None => Vec::new(),
+        };
+        match loaded.detail {
+            sandbox::Detail::Undeclared => Ok(Vec::new()),
+            sandbox::Detail::All => Ok(sections),
+            sandbox::Detail::Sections(names) => {
+                let known = |name: &String| sections.iter().find(|section| ***section == **name).cloned();
+                let unknown = || PolicyError { code: "bad_output", message: None };
+                names.iter().map(|name| known(name).ok_or_else(unknown)).collect()
+            }
+        }
+    }
+
+    fn artifact(&self, activation: &Activation) -> Result<Arc<sandbox::Artifact>, PolicyError> {
+        let limits = self.limits.as_ref().ok_or(PolicyError { code: "runtime_not_allowed", message: None })?;
+        let runtime = sandbox_runtime(activation.artifact.runtime);
+        if !limits.runtimes.contains(&runtime) {
+            return Err(PolicyError { code: "runtime_not_allowed", message: None });
+        }
+        if activation.artifact.code.len() > limits.max_artifact_bytes {
+            return Err(PolicyError { code: "too_large", message: None });
+        }
+        Ok(Arc::new(sandbox::Artifact::from_stored(runtime, activation.artifact.code.to_vec())))
+    }
+
+    fn load(&mut self, seat: &Seat, probe: bool, artifact: Arc<sandbox::Artifact>, match_data: Arc<str>) -> Option<Slot> {
+        self.runs += 1;
+        let run = self.runs;
+        let limits = self.limits.clone()?;
+        let setup = sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
+        let done = self.reporter(seat, probe, run, Reply::Loaded);
+        let instance = sandbox::Instance::load(setup, done);
+        Some(Slot { run, instance, artifact, detail: None, thinking: false })
+    }
+
+    /// What the sandbox calls with an answer, on a thread of its own.
+    fn reporter<T>(
+        &self,
+        seat: &Seat,
+        probe: bool,
+        run: u64,
+        reply: fn(sandbox::Answer<T>) -> Reply,
+    ) -> impl FnOnce(sandbox::Answer<T>) + Send + 'static
+    where
+        T: Send + 'static,
+    {
+        let (sender, wake, seat) = (self.sender.clone(), Arc::clone(&self.wake), seat.clone());
+        move |answer| {
+            // The match may be gone; then nobody waits for this.
+            _ = sender.send(From { seat, probe, run, reply: reply(answer) });
+            wake();
+        }
+    }
+}
+
+impl Running {
+    fn crashed(&mut self, now: Millis) {
+        let wait = RESTART_FIRST.saturating_mul(1 << self.crashes.min(10)).min(RESTART_MOST);
+        self.crashes = self.crashes.saturating_add(1);
+        self.restart_at = Some(now + wait);
+    }
+}
+
+/// Policies draw the same random numbers in every instance of a seat, so that a restart is no new throw of the dice.
+fn seat_seed(seat: &Seat) -> u64 {
+    seat.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn thought(answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {
+    let cpu_micros = u64::try_from(answer.cpu.as_micros()).unwrap_or(u64::MAX);
+    let thought = answer.result.map_err(policy_error)?;
+    Ok(Thought { intents: thought.intents, cpu_micros, logs: answer.logs })
+}
+
+fn policy_error(error: sandbox::PolicyError) -> PolicyError {
+    PolicyError { code: error.code.as_str(), message: error.message }
+}
+
+fn sandbox_runtime(runtime: Runtime) -> sandbox::Runtime {
+    match runtime {
+        Runtime::Js => sandbox::Runtime::Js,
+        Runtime::Wasm => sandbox::Runtime::Wasm,
+    }
+}
+
+fn limits(policy: &playerthree_game::PolicyLimits) -> sandbox::Limits {
+    sandbox::Limits {
+        ms_per_call: policy.ms_per_call,
+        memory_bytes: policy.memory_bytes as usize,
+        max_artifact_bytes: policy.max_artifact_bytes as usize,
+        max_intents_per_call: policy.max_intents_per_call as usize,
+        max_log_lines: policy.max_log_lines as usize,
+        max_log_line_bytes: policy.max_log_line_bytes as usize,
+        runtimes: policy.runtimes.iter().copied().map(sandbox_runtime).collect(),
+    }
+}

@@ -1,0 +1,118 @@
+//! A game's tools as this endpoint lists and checks them: made once for each game, shared by every call.
+
+use dashmap::DashMap;
+use jsonschema::Validator;
+use playerthree_session::{Surface, Tool};
+use rmcp::model::{CacheScope, ListToolsResult, MetaObject, ToolAnnotations};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// How long a client may keep what never changes, in milliseconds (§4).
+pub(crate) const STATIC_TTL_MS: u64 = 3_600_000;
+
+/// The `_meta` member that pins the surface (§4 "Surface pinning").
+const HASH_MEMBER: &str = "dev.playerthree/surfaceHash";
+
+/// Every tool of the contract. One that a game lacks is no unknown name: its mode is unavailable (§4).
+const TOOLS: [&str; 13] = [
+    "game_act",
+    "game_briefing",
+    "game_observe",
+    "game_ready",
+    "game_say",
+    "game_sequence",
+    "game_skill",
+    "game_wait",
+    "policy_deploy",
+    "policy_rollback",
+    "policy_status",
+    "pool_publish",
+    "practice_run",
+];
+
+/// One tool of a game, ready to be called.
+pub(crate) struct Offered {
+    /// The method of `SeatControl`.
+    pub(crate) method: &'static str,
+    output: Validator,
+}
+
+impl Offered {
+    /// Whether a structured result is of the declared output schema.
+    pub(crate) fn allows(&self, result: &Value) -> bool {
+        self.output.is_valid(result)
+    }
+}
+
+/// The tools of one game.
+pub(crate) struct Offer {
+    tools: Vec<(&'static str, Offered)>,
+    list: ListToolsResult,
+    meta: MetaObject,
+}
+
+/// A tool's output schema is no valid JSON Schema, so nothing could be checked against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadSchema;
+
+impl Offer {
+    fn new(surface: &Surface) -> Result<Self, BadSchema> {
+        let meta = MetaObject(Map::from_iter([(HASH_MEMBER.to_owned(), surface.hash.clone().into())]));
+        let mut list = ListToolsResult::with_all_items(surface.tools.iter().map(listed).collect());
+        list.meta = Some(meta.clone());
+        list.ttl_ms = Some(STATIC_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        let tools = surface.tools.iter().map(offered).collect::<Result<_, _>>()?;
+        Ok(Self { tools, list, meta })
+    }
+
+    /// Whether the contract has a tool of this name.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        TOOLS.contains(&name)
+    }
+
+    /// The tool of this name, if the game offers it.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Offered> {
+        self.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| tool)
+    }
+
+    /// The answer to `tools/list`.
+    pub(crate) fn list(&self) -> ListToolsResult {
+        self.list.clone()
+    }
+
+    /// The `_meta` of every result.
+    pub(crate) fn meta(&self) -> MetaObject {
+        self.meta.clone()
+    }
+}
+
+fn offered(tool: &Tool) -> Result<(&'static str, Offered), BadSchema> {
+    let output = jsonschema::validator_for(&tool.output_schema).map_err(|_| BadSchema)?;
+    Ok((tool.name, Offered { method: tool.method, output }))
+}
+
+fn listed(tool: &Tool) -> rmcp::model::Tool {
+    let object = |schema: &Value| Arc::new(schema.as_object().cloned().unwrap_or_default());
+    let mut listed = rmcp::model::Tool::new(tool.name, tool.description, object(&tool.input_schema));
+    listed.title = Some(tool.title.to_owned());
+    listed.output_schema = Some(object(&tool.output_schema));
+    listed.annotations = Some(ToolAnnotations::new().read_only(tool.read_only).open_world(false));
+    listed
+}
+
+/// The offers of every game that was called so far, by surface hash. There are as many as the host has games.
+#[derive(Default)]
+pub(crate) struct Offers(DashMap<String, Arc<Offer>>);
+
+impl Offers {
+    /// The offer of a game.
+    pub(crate) fn of(&self, surface: &Surface) -> Result<Arc<Offer>, BadSchema> {
+        if let Some(offer) = self.0.get(&surface.hash) {
+            return Ok(Arc::clone(&offer));
+        }
+        let offer = Arc::new(Offer::new(surface)?);
+        self.0.insert(surface.hash.clone(), Arc::clone(&offer));
+        Ok(offer)
+    }
+}

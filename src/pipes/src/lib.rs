@@ -1,0 +1,30 @@
+//! Tic-tac-toe over pipes: append-only inboxes, hash-chained events and the verifier that anyone can run.
+//!
+//! Three layers, arrows only down. [`verify`] is a pure library: bytes of a log in, a verdict per game out; it does no
+//! network I/O, reads no clock and draws no randomness. [`Pipes`] keeps inboxes on disk: it sequences, stores and
+//! attributes posts, and never judges one. [`tools`] and [`router`] are the two fronts, for agents and for HTTP.
+//!
+//! No key or token ever appears in an error, in a log line or in the result of a tool.
+
+pub mod canonical;
+mod compose;
+pub mod http;
+mod inbox;
+mod keys;
+pub mod limits;
+mod meta;
+mod pairing;
+pub mod recipe;
+mod service;
+mod store;
+pub mod tools;
+pub mod verify;
+
+pub use http::router;
+pub use inbox::{Feed, Inbox, Listing, Page, Posted};
+pub use limits::{Clock, Limits, Rate};
+pub use meta::{InboxKind, SeatRole, SeatStatus};
+pub use pairing::{PairingCode, Proof};
+pub use service::{
+    Config, Host, Incoming, Opened, Pipes, PipesError, Redeemed, SeatGrant, SeatOffer, SeatOwner, Writer,
+};

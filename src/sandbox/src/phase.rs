@@ -1,0 +1,171 @@
+//! Who still owes an answer: the state that an instance's owner, its thread and the watchdog share.
+//!
+//! It must never run a callback while it holds its lock, and never run one twice.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use crate::error::PolicyErrorCode;
+use crate::instance::{Answer, Busy, Loaded, Thought};
+use crate::limits::{Budget, WATCHDOG_GRACE};
+use crate::stuck::{Stuck, ThreadId};
+use crate::watchdog::{self, Deadline, Watched};
+
+/// The callback of one call.
+pub(crate) enum Done {
+    Load(Box<dyn FnOnce(Answer<Loaded>) + Send>),
+    Think(Box<dyn FnOnce(Answer<Thought>) + Send>),
+}
+
+impl Done {
+    fn fail(self, code: PolicyErrorCode) {
+        match self {
+            Self::Load(done) => done(Answer::unheard(code)),
+            Self::Think(done) => done(Answer::unheard(code)),
+        }
+    }
+}
+
+enum Phase {
+    /// Loaded, and no call runs.
+    Idle,
+    /// One call runs and is owed an answer.
+    Called { done: Done, deadline: Deadline },
+    /// Never entered again. Calls are answered with this code.
+    Dead(PolicyErrorCode),
+}
+
+/// The state of one instance.
+pub(crate) struct Shared {
+    phase: Mutex<Phase>,
+    /// Tells the engine to stop where it can.
+    abandoned: Arc<AtomicBool>,
+    /// The sandbox thread, once it runs.
+    thread: OnceLock<ThreadId>,
+    /// Set while the thread runs on although its call has been answered. The thread's end clears it.
+    stuck: Mutex<Option<Stuck>>,
+    /// For the watchdog.
+    this: Weak<Self>,
+}
+
+impl Shared {
+    /// The state of an instance that starts to load now.
+    pub(crate) fn loading(budget: Budget, done: Box<dyn FnOnce(Answer<Loaded>) + Send>) -> Arc<Self> {
+        Arc::new_cyclic(|this: &Weak<Self>| {
+            let deadline = watchdog::watch(this.clone(), budget.wall + WATCHDOG_GRACE);
+            Self {
+                phase: Mutex::new(Phase::Called { done: Done::Load(done), deadline }),
+                abandoned: Arc::default(),
+                thread: OnceLock::new(),
+                stuck: Mutex::default(),
+                this: this.clone(),
+            }
+        })
+    }
+
+    /// Starts a call: true when the thread has to be told, false when the instance is dead and `done` has run.
+    pub(crate) fn begin(&self, budget: Budget, done: Done) -> Result<bool, Busy> {
+        let mut phase = self.lock();
+        match *phase {
+            Phase::Called { .. } => Err(Busy),
+            Phase::Idle => {
+                let deadline = watchdog::watch(self.this.clone(), budget.wall + WATCHDOG_GRACE);
+                *phase = Phase::Called { done, deadline };
+                Ok(true)
+            }
+            Phase::Dead(code) => {
+                drop(phase);
+                done.fail(code);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Takes the running call's callback in order to answer it. Nothing when it has been answered already.
+    ///
+    /// `ended_by` is the code of a failure after which the instance must not be entered again.
+    pub(crate) fn finish(&self, ended_by: Option<PolicyErrorCode>) -> Option<Done> {
+        let mut phase = self.lock();
+        if let Phase::Dead(_) = *phase {
+            return None;
+        }
+        let next = ended_by.map_or(Phase::Idle, Phase::Dead);
+        self.leave(mem::replace(&mut phase, next))
+    }
+
+    /// Ends the instance. A running call is answered with `timeout`.
+    pub(crate) fn end(&self) {
+        let mut phase = self.lock();
+        if let Phase::Dead(_) = *phase {
+            return;
+        }
+        let done = self.abandon(&mut phase);
+        drop(phase);
+        if let Some(done) = done {
+            done.fail(PolicyErrorCode::Timeout);
+        }
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        matches!(*self.lock(), Phase::Dead(_))
+    }
+
+    /// Says which thread runs the engine. Called by that thread when it starts.
+    pub(crate) fn runs_on(&self, thread: ThreadId) {
+        // Only one thread ever runs an instance.
+        let _ = self.thread.set(thread);
+    }
+
+    /// The thread has ended, so it is stuck no longer.
+    pub(crate) fn thread_ended(&self) {
+        self.end();
+        self.stuck().take();
+    }
+
+    /// Set when nobody waits for the engine any more.
+    pub(crate) fn abandoned(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.abandoned)
+    }
+
+    fn abandon(&self, phase: &mut Phase) -> Option<Done> {
+        self.abandoned.store(true, Ordering::Relaxed);
+        if let (Phase::Called { .. }, Some(thread)) = (&*phase, self.thread.get()) {
+            *self.stuck() = Some(Stuck::count(*thread));
+        }
+        self.leave(mem::replace(phase, Phase::Dead(PolicyErrorCode::Timeout)))
+    }
+
+    fn leave(&self, phase: Phase) -> Option<Done> {
+        match phase {
+            Phase::Called { done, deadline } => {
+                watchdog::forget(deadline);
+                Some(done)
+            }
+            Phase::Idle | Phase::Dead(_) => None,
+        }
+    }
+
+    fn stuck(&self) -> MutexGuard<'_, Option<Stuck>> {
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        // Every change of phase is one assignment, so a panic elsewhere leaves a valid one.
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched for Shared {
+    fn expire(&self, expired: Deadline) {
+        let mut phase = self.lock();
+        if !matches!(*phase, Phase::Called { deadline, .. } if deadline == expired) {
+            return;
+        }
+        let done = self.abandon(&mut phase);
+        drop(phase);
+        if let Some(done) = done {
+            done.fail(PolicyErrorCode::Timeout);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Threads that go on running after somebody else has answered for them.
+//!
+//! Some work of an engine cannot be interrupted, and a thread cannot be killed. Such a thread must never take
+//! CPU time from the threads that still serve somebody, and there must never be more than a few of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::limits::MAX_STUCK_THREADS;
+
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether so many threads are stuck that no more policies may be loaded.
+pub(crate) fn too_many() -> bool {
+    STUCK.load(Ordering::Relaxed) >= MAX_STUCK_THREADS
+}
+
+/// One thread that is counted as stuck, from when it is abandoned until it ends.
+pub(crate) struct Stuck(());
+
+impl Stuck {
+    /// Counts the thread, and lets every other thread run before it.
+    pub(crate) fn count(thread: ThreadId) -> Self {
+        STUCK.fetch_add(1, Ordering::Relaxed);
+        thread.demote();
+        Self(())
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        STUCK.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A thread as the kernel knows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadId(rustix::process::Pid);
+
+impl ThreadId {
+    /// The calling thread.
+    pub(crate) fn current() -> Self {
+        Self(rustix::thread::gettid())
+    }
+
+    /// Gives the thread the lowest priority. On Linux a priority belongs to a thread, not to its process.
+    fn demote(self) {
+        const LOWEST: i32 = 19;
+        // Lowering needs no privilege; where it fails all the same, the thread merely competes as before.
+        let _ = rustix::process::setpriority_process(Some(self.0), LOWEST);
+    }
+}

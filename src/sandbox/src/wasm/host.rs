@@ -1,0 +1,100 @@
+//! What a running module can reach: its memory limit and `env.log`. Nothing else of the host.
+
+use std::rc::Rc;
+
+use wasmtime::{Caller, Error, Extern, ResourceLimiter, Store, Trap, UpdateDeadline};
+
+use super::epoch::engine;
+use crate::call::Call;
+use crate::error::{PolicyError, PolicyErrorCode};
+use crate::limits::{Limits, MAX_TABLE_ENTRIES};
+
+/// The data of one store.
+pub(super) struct Host {
+    call: Rc<Call>,
+    memory: MemoryLimit,
+}
+
+impl Host {
+    /// Forgets a refusal that an earlier call has survived.
+    pub(super) fn begin_call(&mut self) {
+        self.memory.refused = false;
+    }
+}
+
+/// A store whose code stops when its call's budget is used up.
+pub(super) fn store(limits: &Limits, call: Rc<Call>) -> Store<Host> {
+    let memory = MemoryLimit { max_bytes: limits.memory_bytes, refused: false };
+    let mut store = Store::new(engine(), Host { call, memory });
+    store.limiter(|host| &mut host.memory);
+    store.epoch_deadline_callback(|store| {
+        Ok(if store.data().call.poll() { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
+    });
+    store.set_epoch_deadline(1);
+    store
+}
+
+/// `env.log(pointer, length)`: one line of UTF-8 text.
+pub(super) fn log(mut caller: Caller<'_, Host>, pointer: i32, length: i32) -> Result<(), Error> {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else {
+        return Err(Error::msg("log needs the exported memory"));
+    };
+    let (data, host) = memory.data_and_store_mut(&mut caller);
+    let start = pointer.cast_unsigned() as usize;
+    let line = start
+        .checked_add(length.cast_unsigned() as usize)
+        .and_then(|end| data.get(start..end))
+        .ok_or_else(|| Error::msg("the log region is outside the memory"))?;
+    // Bytes past the bound are cut before they are decoded, so that a line costs no more than its bound.
+    let bounded = &line[..line.len().min(host.call.max_log_line_bytes())];
+    host.call.log(&String::from_utf8_lossy(bounded));
+    Ok(())
+}
+
+/// The code of a failed call, and the engine's text about it.
+pub(super) fn failure(store: &Store<Host>, error: &Error) -> PolicyError {
+    let host = store.data();
+    if host.call.interrupted() {
+        return PolicyErrorCode::Timeout.into();
+    }
+    if host.memory.refused {
+        return PolicyErrorCode::MemoryLimit.into();
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(trap) => PolicyError::with_text(PolicyErrorCode::Threw, &trap.to_string()),
+        None => PolicyError::with_text(PolicyErrorCode::Threw, &error.root_cause().to_string()),
+    }
+}
+
+/// Refuses memory past the policy's limit, and remembers it: the module sees only a failed `memory.grow`.
+struct MemoryLimit {
+    max_bytes: usize,
+    refused: bool,
+}
+
+impl ResourceLimiter for MemoryLimit {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _max: Option<usize>,
+    ) -> Result<bool, Error> {
+        let allowed = desired <= self.max_bytes;
+        self.refused |= !allowed;
+        Ok(allowed)
+    }
+
+    fn memory_grow_failed(&mut self, _error: Error) -> Result<(), Error> {
+        self.refused = true;
+        Ok(())
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, _max: Option<usize>) -> Result<bool, Error> {
+        // The declared maxima were checked to stay below the cap together.
+        Ok(desired as u64 <= MAX_TABLE_ENTRIES)
+    }
+
+    fn instances(&self) -> usize {
+        1
+    }
+}

@@ -1,0 +1,54 @@
+//! The answer to one intent (§4 `IntentAck`). It never carries any part of the intent.
+
+use playerthree_game::Name;
+use playerthree_schema::Invalid;
+use serde_json::{Value, json};
+
+/// The answer to one intent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ack {
+    /// The game took it.
+    Ok,
+    /// Out of its schema.
+    Invalid(Invalid),
+    /// This role may not send this kind.
+    ForbiddenRole,
+    /// The seat's scopes do not include `act`.
+    OutOfScope,
+    /// The seat's bucket is empty.
+    RateLimited,
+    /// The sender does not control the seat.
+    NotController,
+    /// The side is out of play.
+    GameOver,
+    /// The game's rules forbid it, with the manifest's error code.
+    Game(Name),
+}
+
+impl Ack {
+    /// The closed code: `ok`, the ack code, or the game's own code.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Ok => "ok",
+            Self::Invalid(_) => "invalid",
+            Self::ForbiddenRole => "forbidden_role",
+            Self::OutOfScope => "out_of_scope",
+            Self::RateLimited => "rate_limited",
+            Self::NotController => "not_controller",
+            Self::GameOver => "game_over",
+            Self::Game(code) => code,
+        }
+    }
+
+    /// The ack on the wire.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Ok => json!({ "ok": true }),
+            Self::Invalid(invalid) => json!({
+                "ok": false, "code": "invalid", "schemaCode": invalid.code.as_str(), "path": invalid.path_json(),
+            }),
+            Self::Game(code) => json!({ "ok": false, "code": "game", "gameCode": code }),
+            other => json!({ "ok": false, "code": other.code() }),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The calls of a seat (`SeatControl`, §4): one closed enum, read from the method name and JSON arguments that every
+//! binding carries. Reading checks shape and bounds; it decides nothing about rights.
+
+use crate::policy::Artifact;
+use crate::{CallError, Code, Surface};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use playerthree_game::{Checked, Name, PolicyLimits, Runtime};
+use playerthree_schema::t;
+use serde_json::Value;
+
+/// Most intents of one call (§4 `act`).
+pub const INTENTS_MAX: usize = 64;
+
+/// Most event kinds that one wait can name.
+const UNTIL_MAX: usize = 16;
+
+/// A call of a seat, well-formed but not yet authorized.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// `game_briefing`: the core briefing or one page of a topic.
+    Briefing {
+        /// Topic and page, from 1.
+        topic: Option<(String, u32)>,
+    },
+    /// `game_observe`.
+    Observe(Observe),
+    /// `game_act`: 1 to 64 intents, unchecked.
+    Act(Vec<Value>),
+    /// `game_wait`.
+    Wait(Wait),
+    /// `game_skill`: a window of a skill file.
+    Skill {
+        /// The skill.
+        name: String,
+        /// The file within it.
+        path: String,
+        /// First UTF-16 unit of the window.
+        offset: usize,
+    },
+    /// `policy_deploy`.
+    PolicyDeploy(Artifact),
+    /// `policy_status`.
+    PolicyStatus,
+    /// `policy_rollback`: a retained version.
+    PolicyRollback(u32),
+}
+
+/// The arguments of an observation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observe {
+    /// Only events newer than this tick.
+    pub since: Option<i64>,
+    /// Sections wanted in full beside the role's defaults, in manifest order.
+    pub detail: Vec<Name>,
+    /// Only these top-level members.
+    pub fields: Option<Vec<Name>>,
+    /// A later page of the snapshot before.
+    pub page: Option<u32>,
+}
+
+/// The arguments of a wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// Longest wait, in milliseconds.
+    pub millis: u64,
+    /// Event kinds that end the wait.
+    pub until: Vec<Name>,
+}
+
+/// The names of the methods that this game offers, in the order of §4.
+pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
+    let mut methods = vec!["briefing", "observe", "act", "wait", "skill"];
+    if manifest.control.policy.is_some() {
+        methods.extend(["policyDeploy", "policyStatus", "policyRollback"]);
+    }
+    methods
+}
+
+impl Call {
+    /// Reads a call. Fails `bad_message` for an unknown method, `mode_unavailable` for one that this game lacks, and
+    /// `invalid` with a path for arguments out of their schema.
+    pub fn parse(surface: &Surface, method: &str, args: &Value) -> Result<Self, CallError> {
+        let manifest = &surface.manifest;
+        match method {
+            "briefing" => briefing(args),
+            "observe" => observe(manifest, args).map(Self::Observe),
+            "act" => act(args).map(Self::Act),
+            "wait" => wait(manifest, args).map(Self::Wait),
+            "skill" => skill(args),
+            "policyDeploy" => deploy(policy_limits(manifest)?, args).map(Self::PolicyDeploy),
+            "policyStatus" => policy_limits(manifest).and_then(|_| none(args)).map(|()| Self::PolicyStatus),
+            "policyRollback" => policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback),
+            _ => Err(Code::BadMessage.into()),
+        }
+    }
+}
+
+fn policy_limits(manifest: &Checked) -> Result<&PolicyLimits, CallError> {
+    manifest.control.policy.as_ref().ok_or_else(|| Code::ModeUnavailable.into())
+}
+
+fn none(args: &Value) -> Result<(), CallError> {
+    Ok(t::obj([]).validate(args)?)
+}
+
+fn briefing(args: &Value) -> Result<Call, CallError> {
+    t::obj([("topic", t::opt(t::str(128))), ("page", t::opt(t::int(1, 10_000)))]).validate(args)?;
+    let topic = args.get("topic").and_then(Value::as_str);
+    let page = args.get("page").and_then(Value::as_u64).and_then(|page| u32::try_from(page).ok());
+    match (topic, page) {
+        (None, Some(_)) | (Some(""), _) => Err(Code::Invalid.into()),
+        (None, None) => Ok(Call::Briefing { topic: None }),
+        (Some(topic), page) => Ok(Call::Briefing { topic: Some((topic.to_owned(), page.unwrap_or(1))) }),
+    }
+}
+
+fn observe(manifest: &Checked, args: &Value) -> Result<Observe, CallError> {
+    let mut fields = vec![("since", t::opt(t::int(0, 2_147_483_647))), ("page", t::opt(t::int(1, 10_000)))];
+    let keys = manifest.observation_keys();
+    if !keys.is_empty() {
+        fields.push(("fields", t::opt(t::list(t::literals(keys.iter().map(|key| &**key)), keys.len() as u64))));
+    }
+    let all = args.get("detail").is_some_and(|detail| detail == "all");
+    if let Some(scope) = manifest.observation_scope.as_ref() {
+        let sections = t::literals(scope.sections.iter().map(|section| &**section));
+        let detail = if all { t::literals(["all"]) } else { t::list(sections, scope.sections.len() as u64) };
+        fields.push(("detail", t::opt(detail)));
+    }
+    t::obj(fields).validate(args)?;
+    Ok(Observe {
+        since: args.get("since").and_then(Value::as_i64),
+        detail: detail(manifest, args.get("detail"))?,
+        fields: args.get("fields").map(distinct).transpose()?,
+        page: args.get("page").and_then(Value::as_u64).and_then(|page| u32::try_from(page).ok()),
+    })
+}
+
+/// A validated detail as sections in manifest order; repeats are refused.
+fn detail(manifest: &Checked, value: Option<&Value>) -> Result<Vec<Name>, CallError> {
+    let (Some(value), Some(scope)) = (value, &manifest.observation_scope) else { return Ok(Vec::new()) };
+    if value.is_string() {
+        return Ok(scope.sections.clone());
+    }
+    let wanted = distinct(value)?;
+    Ok(scope.sections.iter().filter(|section| wanted.contains(section)).cloned().collect())
+}
+
+/// A validated list of names without repeats.
+fn distinct(value: &Value) -> Result<Vec<Name>, CallError> {
+    let mut names: Vec<Name> = Vec::new();
+    for name in value.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if names.iter().any(|seen| &**seen == name) {
+            return Err(Code::Invalid.into());
+        }
+        names.push(name.into());
+    }
+    Ok(names)
+}
+
+fn act(args: &Value) -> Result<Vec<Value>, CallError> {
+    let object = args.as_object().filter(|object| object.len() == 1).ok_or(Code::Invalid)?;
+    let intents = object.get("intents").and_then(Value::as_array).ok_or(Code::Invalid)?;
+    if intents.is_empty() || intents.len() > INTENTS_MAX {
+        return Err(Code::Invalid.into());
+    }
+    Ok(intents.clone())
+}
+
+fn wait(manifest: &Checked, args: &Value) -> Result<Wait, CallError> {
+    let kinds = manifest.event_kinds();
+    let until = t::list(t::literals(kinds.iter().map(|kind| &**kind)), UNTIL_MAX as u64);
+    t::obj([("seconds", t::num(0.0, 60.0)), ("until", t::opt(until))]).validate(args)?;
+    let seconds = args["seconds"].as_f64().unwrap_or(0.0);
+    // The schema has bounded the seconds to 0..=60, so the product fits.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=60000 by the schema")]
+    let millis = (seconds * 1000.0).ceil() as u64;
+    Ok(Wait { millis, until: args.get("until").map(distinct).transpose()?.unwrap_or_default() })
+}
+
+fn skill(args: &Value) -> Result<Call, CallError> {
+    let offset = t::opt(t::int(0, 2_147_483_647));
+    t::obj([("name", t::str(64)), ("path", t::str(200)), ("offset", offset)]).validate(args)?;
+    let text = |member: &str| args[member].as_str().unwrap_or_default().to_owned();
+    let offset = args.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
+    Ok(Call::Skill { name: text("name"), path: text("path"), offset: offset.unwrap_or(0) })
+}
+
+fn deploy(limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
+    let object = args.as_object().filter(|object| object.len() == 2).ok_or(Code::Invalid)?;
+    let code = object.get("code").and_then(Value::as_str).ok_or(Code::Invalid)?;
+    let runtime = object.get("runtime").and_then(Value::as_str);
+    // Base64 takes four bytes for three, so no artifact within its limit is longer than this. The exact limit is the
+    // sandbox's, which answers with a policy error that the author understands.
+    let longest = u64::from(limits.max_artifact_bytes) * 4 / 3 + 4;
+    if code.len() as u64 > longest {
+        return Err(Code::Invalid.into());
+    }
+    match runtime {
+        Some("js") => Ok(Artifact { runtime: Runtime::Js, code: code.as_bytes().into() }),
+        Some("wasm") => {
+            let bytes = BASE64.decode(code).map_err(|_| Code::Invalid)?;
+            Ok(Artifact { runtime: Runtime::Wasm, code: bytes.into() })
+        }
+        _ => Err(Code::Invalid.into()),
+    }
+}
+
+fn rollback(args: &Value) -> Result<u32, CallError> {
+    t::obj([("version", t::int(1, 2_147_483_647))]).validate(args)?;
+    let version = args["version"].as_u64().and_then(|version| u32::try_from(version).ok());
+    version.ok_or_else(|| Code::Invalid.into())
+}

@@ -1,0 +1,178 @@
+//! What an owner allows and asks of a seat: scopes (§6) and the mandate (§7).
+
+use crate::{CallError, Code};
+use playerthree_game::Manifest;
+use playerthree_schema::{Kind, Schema, t};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// What a credential may do for its seat (§6). The vocabulary is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// Act directly.
+    Act,
+    /// Deploy and roll back policies.
+    Policy,
+    /// Run practice matches.
+    Practice,
+    /// Publish to the pool.
+    Publish,
+    /// Answer the owner.
+    Say,
+}
+
+impl Scope {
+    /// All scopes, in the order of the contract.
+    pub const ALL: [Self; 5] = [Self::Act, Self::Policy, Self::Practice, Self::Publish, Self::Say];
+
+    /// The scope on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Act => "act",
+            Self::Policy => "policy",
+            Self::Practice => "practice",
+            Self::Publish => "publish",
+            Self::Say => "say",
+        }
+    }
+
+    /// Whether the game has a mode that this scope is for.
+    pub fn supported(self, manifest: &Manifest) -> bool {
+        let control = &manifest.control;
+        match self {
+            Self::Act => true,
+            Self::Policy => control.policy.is_some(),
+            Self::Practice => control.practice.is_some(),
+            Self::Publish => control.pool.is_some(),
+            Self::Say => control.chat.is_some(),
+        }
+    }
+}
+
+/// Every scope that the game has a mode for: what a fresh seat grants (§6).
+pub(crate) fn default_scopes(manifest: &Manifest) -> BTreeSet<Scope> {
+    Scope::ALL.into_iter().filter(|scope| scope.supported(manifest)).collect()
+}
+
+/// Reads an owner's new scopes: a list of distinct scopes that the game supports.
+pub(crate) fn parse_scopes(manifest: &Manifest, value: &Value) -> Result<BTreeSet<Scope>, CallError> {
+    let names = value.as_array().filter(|names| names.len() <= Scope::ALL.len()).ok_or(Code::Invalid)?;
+    let mut scopes = BTreeSet::new();
+    for name in names {
+        let scope = Scope::ALL.into_iter().find(|scope| name == scope.as_str()).ok_or(Code::Invalid)?;
+        if !scope.supported(manifest) || !scopes.insert(scope) {
+            return Err(Code::Invalid.into());
+        }
+    }
+    Ok(scopes)
+}
+
+/// Whether artifacts wait for the owner's approval (§7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autonomy {
+    /// The agent acts within scopes, rules and limits without asking.
+    Autonomous,
+    /// Deploy, rollback and publish become approval requests.
+    Supervised,
+}
+
+/// What acts for an agent seat whose agent is absent (§8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenAbsent {
+    /// The deployed policy, else the fallback bot.
+    Policy,
+    /// The fallback bot.
+    Bot,
+    /// Nothing.
+    Hold,
+}
+
+/// An owner's instructions to a seat (§7), always conforming to the game's manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mandate {
+    json: Value,
+    autonomy: Autonomy,
+    when_absent: WhenAbsent,
+}
+
+impl Mandate {
+    /// The mandate of a fresh seat: autonomous, with an empty directive.
+    pub fn default_for(manifest: &Manifest, when_absent: WhenAbsent) -> Self {
+        let absent = match when_absent {
+            WhenAbsent::Policy => "policy",
+            WhenAbsent::Bot => "bot",
+            WhenAbsent::Hold => "hold",
+        };
+        let directive = default_value(&manifest.directive);
+        let json = json!({ "autonomy": "autonomous", "directive": directive, "whenAbsent": absent });
+        Self { json, autonomy: Autonomy::Autonomous, when_absent }
+    }
+
+    /// Reads a mandate that an owner sent. Fails `invalid` with the path of the first fault.
+    pub fn parse(manifest: &Manifest, value: &Value) -> Result<Self, CallError> {
+        mandate_schema(manifest).validate(value)?;
+        let autonomy = match value["autonomy"].as_str() {
+            Some("supervised") => Autonomy::Supervised,
+            _ => Autonomy::Autonomous,
+        };
+        let when_absent = match value["whenAbsent"].as_str() {
+            Some("policy") => WhenAbsent::Policy,
+            Some("bot") => WhenAbsent::Bot,
+            _ => WhenAbsent::Hold,
+        };
+        Ok(Self { json: value.clone(), autonomy, when_absent })
+    }
+
+    /// The mandate on the wire.
+    pub fn to_json(&self) -> &Value {
+        &self.json
+    }
+
+    /// Whether artifacts wait for approval.
+    pub fn autonomy(&self) -> Autonomy {
+        self.autonomy
+    }
+
+    /// What acts while the agent is absent.
+    pub fn when_absent(&self) -> WhenAbsent {
+        self.when_absent
+    }
+}
+
+/// The closed schema of a mandate of this game. `pause` joins `whenAbsent` once pausing exists.
+pub(crate) fn mandate_schema(manifest: &Manifest) -> Schema {
+    let mut fields = vec![
+        ("autonomy", t::literals(["autonomous", "supervised"])),
+        ("directive", manifest.directive.clone()),
+        ("whenAbsent", t::literals(["policy", "bot", "hold"])),
+    ];
+    if let Some(limits) = &manifest.limits {
+        fields.push(("limits", t::opt(limits.clone())));
+    }
+    t::obj(fields)
+}
+
+/// The least value of a schema: the first literal, empty text and lists, the lower bound of numbers, no optional field.
+fn default_value(schema: &Schema) -> Value {
+    match &schema.kind {
+        Kind::Enum(values) => json!(values.first()),
+        Kind::Id(_) | Kind::Str { .. } => json!(""),
+        Kind::Int(min, max) => json!(0.clamp(*min, *max)),
+        Kind::Num(min, max) => json!(0.0_f64.clamp(*min, *max)),
+        Kind::Bool => json!(false),
+        Kind::List { .. } | Kind::Ints { .. } => json!([]),
+        Kind::Obj { fields, .. } => default_fields(fields),
+        Kind::Opt(item) => default_value(item),
+        Kind::Union { tag, variants } => {
+            let Some((name, fields)) = variants.first() else { return Value::Null };
+            let mut object = default_fields(fields);
+            object[&**tag] = json!(name);
+            object
+        }
+    }
+}
+
+fn default_fields(fields: &playerthree_schema::Fields) -> Value {
+    let required = fields.iter().filter(|(_, field)| !matches!(field.kind, Kind::Opt(_)));
+    Value::Object(required.map(|(name, field)| (name.to_string(), default_value(field))).collect::<Map<_, _>>())
+}

@@ -1,0 +1,240 @@
+//! One seat of a match: who holds it, what its owner allows, and what its agent and owner have seen.
+
+use crate::bucket::Bucket;
+use crate::mandate::{Mandate, Scope, WhenAbsent};
+use crate::policy::PolicySlot;
+use crate::waiting::Lane;
+use crate::Millis;
+use playerthree_game::{Bot, Controller, IntentLimits, Name, Seat};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// How long one call keeps an agent present (§8).
+pub const PRESENCE_MS: Millis = 30_000;
+
+/// An owner's identity: opaque, never sent to agents or to other players.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OwnerId(pub Arc<str>);
+
+/// Who takes a seat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Occupant {
+    /// A person, through the game client. `display` is the name that other people see.
+    Human {
+        /// Who it is.
+        owner: OwnerId,
+        /// What people read; never sent to agents.
+        display: String,
+    },
+    /// The owner's live agent.
+    Agent {
+        /// Whose agent it is.
+        owner: OwnerId,
+        /// What people read; never sent to agents.
+        display: String,
+    },
+    /// A built-in bot of this tier. The seat is open to whoever joins.
+    Bot(Name),
+    /// Nobody. The seat is open to whoever joins.
+    Nobody,
+}
+
+/// Which side of a seat is speaking: its agent, or the owner in person. Each has its own lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Right {
+    /// The person who owns the seat.
+    Owner,
+    /// An agent with a credential for the seat.
+    Agent,
+}
+
+/// What acts for the seat right now (§20.2 `mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acting {
+    /// The holder in person, and for an agent its deployed policy too.
+    Live,
+    /// The deployed policy alone.
+    Policy,
+    /// A built-in bot.
+    Bot,
+    /// Nothing.
+    Held,
+}
+
+impl Acting {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Policy => "policy",
+            Self::Bot => "bot",
+            Self::Held => "held",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Presence {
+    last_call: Option<Millis>,
+    in_flight: u32,
+}
+
+/// The state of one seat.
+pub(crate) struct SeatState {
+    pub(crate) seat: Seat,
+    pub(crate) controller: Controller,
+    pub(crate) owner: Option<OwnerId>,
+    display: String,
+    /// The owner holds the seat in person, whoever controls it now (§4 "Owner control").
+    pub(crate) human_held: bool,
+    pub(crate) bot_level: Name,
+    pub(crate) mandate: Mandate,
+    pub(crate) scopes: BTreeSet<Scope>,
+    pub(crate) agent_bucket: Bucket,
+    pub(crate) owner_bucket: Bucket,
+    pub(crate) policy: PolicySlot,
+    /// The bot that thinks for the seat, made when it first has to.
+    pub(crate) bot: Option<Box<dyn Bot>>,
+    pub(crate) agent_lane: Lane,
+    pub(crate) owner_lane: Lane,
+    presence: Presence,
+    /// What acted at the last decision, to notice a change.
+    pub(crate) acting: Acting,
+}
+
+impl SeatState {
+    pub(crate) fn new(
+        seat: Seat,
+        bot_level: Name,
+        mandate: Mandate,
+        scopes: BTreeSet<Scope>,
+        limits: IntentLimits,
+        now: Millis,
+    ) -> Self {
+        let bucket = Bucket::new(limits.per_second, limits.burst, now);
+        Self {
+            seat,
+            controller: Controller::None,
+            owner: None,
+            display: String::new(),
+            human_held: false,
+            bot_level,
+            mandate,
+            scopes,
+            agent_bucket: bucket.clone(),
+            owner_bucket: bucket,
+            policy: PolicySlot::default(),
+            bot: None,
+            agent_lane: Lane::default(),
+            owner_lane: Lane::default(),
+            presence: Presence::default(),
+            acting: Acting::Held,
+        }
+    }
+
+    /// Puts the occupant into the seat. What belonged to another owner's hold, its policy included, is gone.
+    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) {
+        let (controller, owner, display) = match occupant {
+            Occupant::Human { owner, display } => (Controller::Human, Some(owner), display),
+            Occupant::Agent { owner, display } => (Controller::Agent, Some(owner), display),
+            Occupant::Bot(level) => {
+                self.bot_level = level;
+                (Controller::Bot, None, String::new())
+            }
+            Occupant::Nobody => (Controller::None, None, String::new()),
+        };
+        if self.owner != owner {
+            self.policy = PolicySlot::default();
+            self.human_held = false;
+        }
+        self.human_held |= controller == Controller::Human;
+        self.controller = controller;
+        self.owner = owner;
+        self.display = display;
+        self.bot = None;
+        self.presence = Presence::default();
+        self.agent_lane.enter();
+    }
+
+    /// Whether someone who joins may take the seat (§20.1 "open").
+    pub(crate) fn is_open(&self) -> bool {
+        self.owner.is_none()
+    }
+
+    pub(crate) fn lane(&mut self, right: Right) -> &mut Lane {
+        match right {
+            Right::Owner => &mut self.owner_lane,
+            Right::Agent => &mut self.agent_lane,
+        }
+    }
+
+    pub(crate) fn bucket(&mut self, right: Right) -> &mut Bucket {
+        match right {
+            Right::Owner => &mut self.owner_bucket,
+            Right::Agent => &mut self.agent_bucket,
+        }
+    }
+
+    pub(crate) fn call_started(&mut self, now: Millis) {
+        self.presence.last_call = Some(now);
+        self.presence.in_flight += 1;
+    }
+
+    pub(crate) fn call_ended(&mut self, now: Millis) {
+        self.presence.last_call = Some(now);
+        self.presence.in_flight = self.presence.in_flight.saturating_sub(1);
+    }
+
+    /// Whether the seat's agent is present (§8): a call in flight, or one within the last 30 seconds.
+    pub(crate) fn agent_present(&self, now: Millis) -> bool {
+        let recent = self.presence.last_call.is_some_and(|at| now.saturating_sub(at) < PRESENCE_MS);
+        self.presence.in_flight > 0 || recent
+    }
+
+    /// What acts for the seat, row by row of §8's table.
+    pub(crate) fn decide(&self, now: Millis) -> Acting {
+        match self.controller {
+            Controller::Human => Acting::Live,
+            Controller::Bot => Acting::Bot,
+            Controller::None => Acting::Held,
+            Controller::Policy if self.policy.active.is_some() => Acting::Policy,
+            Controller::Policy => Acting::Held,
+            Controller::Agent if self.agent_present(now) => Acting::Live,
+            Controller::Agent => match self.mandate.when_absent() {
+                WhenAbsent::Policy if self.policy.active.is_some() => Acting::Policy,
+                WhenAbsent::Policy | WhenAbsent::Bot => Acting::Bot,
+                WhenAbsent::Hold => Acting::Held,
+            },
+        }
+    }
+
+    /// What everybody who sees the seat may know of it (§20.2): no owner id, scopes, mandate or policy text.
+    pub(crate) fn public_json(&self, now: Millis) -> Value {
+        let mut info = json!({
+            "team": self.seat.team,
+            "role": self.seat.role,
+            "controller": self.controller,
+            "open": self.is_open(),
+            "agentActive": self.agent_present(now),
+            "aiPlayer": matches!(self.controller, Controller::Agent | Controller::Policy),
+            "mode": self.decide(now).as_str(),
+        });
+        if !self.display.is_empty() {
+            info["owner"] = json!({ "display": self.display });
+        }
+        info
+    }
+
+    /// The seat as its own owner sees it.
+    pub(crate) fn owner_json(&self, now: Millis) -> Value {
+        let mut info = self.public_json(now);
+        info["scopes"] = self.scopes.iter().map(|scope| Value::from(scope.as_str())).collect();
+        info["mandate"] = self.mandate.to_json().clone();
+        info["botLevel"] = json!(self.bot_level);
+        info["policy"] = self.policy.status();
+        if let Some(approval) = self.policy.approval() {
+            info["approval"] = approval.to_json();
+        }
+        info
+    }
+}

@@ -1,0 +1,47 @@
+//! A game as the host serves it: the checked manifest, the tools of its agents and the hash that pins both (§4).
+//!
+//! Made once at start and immutable for the life of the host.
+
+use crate::tools::{self, Tool};
+use playerthree_game::{Checked, Fault, Game, Knowledge};
+use playerthree_schema::Kind;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A game whose manifest passed every check.
+pub struct Surface {
+    /// The game.
+    pub game: Arc<dyn Game>,
+    /// Its manifest.
+    pub manifest: Checked,
+    /// What agents may read of the game: briefing, topics and skills.
+    pub knowledge: Knowledge,
+    /// The tools of this game's agents (§4), in a fixed order.
+    pub tools: Vec<Tool>,
+    /// `surfaceHash`: lowercase hexadecimal SHA-256 over manifest, tools and skills (§4 "Surface pinning").
+    pub hash: String,
+}
+
+impl Surface {
+    /// Checks the game's manifest. All faults come back together.
+    pub fn new(game: Arc<dyn Game>) -> Result<Self, Vec<Fault>> {
+        let manifest = game.manifest().check()?;
+        let tools = tools::for_manifest(&manifest);
+        let records: Value = tools.iter().map(Tool::record).collect();
+        let hash = playerthree_game::surface_hash(&manifest, &records);
+        let knowledge = Knowledge::new(&manifest);
+        Ok(Self { game, manifest, knowledge, tools, hash })
+    }
+
+    /// Whether a periodic view may leave this member out because it never changes (§10 `view`).
+    pub(crate) fn carries_over(&self, member: &str) -> bool {
+        let Kind::Obj { fields, .. } = &self.manifest.view.kind else { return false };
+        fields.iter().any(|(name, field)| &**name == member && matches!(field.kind, Kind::Opt(_)))
+    }
+}
+
+impl std::fmt::Debug for Surface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surface").field("id", &self.manifest.id).field("hash", &self.hash).finish_non_exhaustive()
+    }
+}

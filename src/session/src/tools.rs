@@ -1,0 +1,293 @@
+//! The agent's tools (§4): one stable tool for each method that the game offers, with static text and JSON Schemas.
+//!
+//! Everything here is part of the surface hash; nothing depends on a match, a seat or a credential.
+
+use crate::calls;
+use playerthree_game::Checked;
+use serde_json::{Map, Value, json};
+
+/// One tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// The name over MCP, such as `game_act`.
+    pub name: &'static str,
+    /// The method of `SeatControl`, such as `act`.
+    pub method: &'static str,
+    /// A short title.
+    pub title: &'static str,
+    /// What it does and when to use it.
+    pub description: &'static str,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of the structured result.
+    pub output_schema: Value,
+    /// Whether it changes nothing.
+    pub read_only: bool,
+}
+
+impl Tool {
+    /// The complete record, as the surface hash takes it (§4).
+    pub fn record(&self) -> Value {
+        json!({
+            "name": self.name,
+            "method": self.method,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "outputSchema": self.output_schema,
+            "annotations": { "readOnlyHint": self.read_only, "openWorldHint": false },
+        })
+    }
+}
+
+/// The tools of a game, in the order of §4.
+pub(crate) fn for_manifest(manifest: &Checked) -> Vec<Tool> {
+    calls::methods(manifest).into_iter().map(|method| tool(manifest, method)).collect()
+}
+
+/// The tool of a method that [`calls::methods`] lists.
+fn tool(manifest: &Checked, method: &'static str) -> Tool {
+    let (name, title, description, read_only) = text(method);
+    let (input, output) = match method {
+        "briefing" => (briefing_input(), briefing_output()),
+        "observe" => (observe_input(manifest), observe_output(manifest)),
+        "act" => (act_input(manifest), act_output(manifest)),
+        "wait" => (wait_input(manifest), wait_output(manifest)),
+        "skill" => (skill_input(), skill_output()),
+        "policyDeploy" => (deploy_input(), deploy_output()),
+        "policyRollback" => (rollback_input(), deploy_output()),
+        _ => (json!({}), json!({ "policy": { "type": ["object", "null"] } })),
+    };
+    let (mut input, input_required) = split(input);
+    if method != "skill" {
+        input.insert("role".into(), json!({ "enum": manifest.roles }));
+    }
+    let (output, output_required) = split(output);
+    Tool {
+        name,
+        method,
+        title,
+        description,
+        input_schema: object(input, &input_required),
+        output_schema: object(output, &output_required),
+        read_only,
+    }
+}
+
+fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
+    match method {
+        "briefing" => (
+            "game_briefing",
+            "Briefing",
+            "The rules, your seat, your owner's mandate and the index of topics. Read it first; then pass a topic \
+             (and a page) of the index to read more.",
+            true,
+        ),
+        "observe" => (
+            "game_observe",
+            "Observe",
+            "What your seat sees now. Pass since to get only newer events, fields to get only some members, and page \
+             to read on where a result was cut.",
+            true,
+        ),
+        "act" => (
+            "game_act",
+            "Act",
+            "Sends intents. The acks come back in the same order; a refused intent changes nothing.",
+            false,
+        ),
+        "wait" => (
+            "game_wait",
+            "Wait",
+            "Blocks until a named event, the end of the match, a message, an approval or the given seconds. Use 45 \
+             seconds or less, in a loop, while the match runs.",
+            true,
+        ),
+        "skill" => (
+            "game_skill",
+            "Skill file",
+            "One window of a skill file that the briefing lists. Continue at next while it is present.",
+            true,
+        ),
+        "policyDeploy" => (
+            "policy_deploy",
+            "Deploy a policy",
+            "Tries a policy on what your seat sees and makes it active if it works. Under a supervised mandate it \
+             becomes an approval request to your owner.",
+            false,
+        ),
+        "policyRollback" => (
+            "policy_rollback",
+            "Roll a policy back",
+            "Makes a retained version active again, after the same trial as a deploy.",
+            false,
+        ),
+        _ => (
+            "policy_status",
+            "Policy status",
+            "Statistics, log and last error of your active policy, and your newest approval request.",
+            true,
+        ),
+    }
+}
+
+/// Members whose name ends in `?` are optional; this takes the mark off and lists the others as required.
+fn split(members: Value) -> (Map<String, Value>, Vec<String>) {
+    let Value::Object(members) = members else { return (Map::new(), Vec::new()) };
+    let required = members.keys().filter(|name| !name.ends_with('?')).cloned().collect();
+    let properties =
+        members.into_iter().map(|(name, schema)| (name.trim_end_matches('?').to_owned(), schema)).collect();
+    (properties, required)
+}
+
+fn object(properties: Map<String, Value>, required: &[String]) -> Value {
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn closed(members: Value) -> Value {
+    let (properties, required) = split(members);
+    object(properties, &required)
+}
+
+fn briefing_input() -> Value {
+    json!({
+        "topic?": { "type": "string", "minLength": 1, "maxLength": 128 },
+        "page?": { "type": "integer", "minimum": 1, "maximum": 10_000 },
+    })
+}
+
+/// Either the core briefing or a topic page, so every member is optional here.
+fn briefing_output() -> Value {
+    let text = json!({ "type": "string" });
+    let list = json!({ "type": "array" });
+    json!({
+        "controlPlane?": { "const": 1 },
+        "phase?": { "enum": ["lobby", "match"] },
+        "game?": { "type": "object" },
+        "seat?": { "type": "object" },
+        "teams?": list, "alliances?": { "type": "object" }, "roles?": list, "scopes?": list,
+        "mandate?": { "type": "object" },
+        "intents?": list, "topics?": list, "skills?": list, "commands?": list,
+        "surfaceHash?": text,
+        "topic?": text, "page?": { "type": "integer" }, "pages?": { "type": "integer" }, "text?": text,
+        "next?": { "type": "object" },
+    })
+}
+
+fn observe_input(manifest: &Checked) -> Value {
+    let mut input = json!({
+        "since?": { "type": "integer", "minimum": 0, "maximum": 2_147_483_647 },
+        "page?": { "type": "integer", "minimum": 1, "maximum": 10_000 },
+    });
+    let keys = manifest.observation_keys();
+    if !keys.is_empty() {
+        input["fields?"] = unique_list(json!(keys), keys.len());
+    }
+    if let Some(scope) = &manifest.observation_scope {
+        let list = unique_list(json!(scope.sections), scope.sections.len());
+        input["detail?"] = json!({ "anyOf": [{ "const": "all" }, list] });
+    }
+    input
+}
+
+fn unique_list(values: Value, max: usize) -> Value {
+    json!({ "type": "array", "items": { "enum": values }, "uniqueItems": true, "maxItems": max })
+}
+
+/// A whole observation follows the game's schema; a page or a selection of fields holds parts of one.
+fn observe_output(manifest: &Checked) -> Value {
+    json!({
+        "observation": { "anyOf": [manifest.observation.json_schema(), { "type": "object" }] },
+        "page?": { "type": "integer" },
+        "pages?": { "type": "integer" },
+        "tick?": { "type": "integer" },
+        "next?": closed(json!({ "page": { "type": "integer" } })),
+        "items?": { "type": "object" },
+    })
+}
+
+fn act_input(manifest: &Checked) -> Value {
+    let most = calls::INTENTS_MAX.min(manifest.control.intents.burst as usize);
+    let kinds: Vec<Value> =
+        manifest.intents.iter().map(|intent| manifest.intent_schema(intent).json_schema()).collect();
+    json!({ "intents": { "type": "array", "minItems": 1, "maxItems": most, "items": { "anyOf": kinds } } })
+}
+
+fn act_output(manifest: &Checked) -> Value {
+    let codes =
+        ["invalid", "forbidden_role", "out_of_scope", "rate_limited", "not_controller", "game_over", "game"];
+    let ack = closed(json!({
+        "ok": { "type": "boolean" },
+        "code?": { "enum": codes },
+        "schemaCode?": { "type": "string" },
+        "path?": { "type": "array", "items": { "type": ["string", "integer"] } },
+        "gameCode?": { "enum": manifest.errors },
+    }));
+    json!({ "acks": { "type": "array", "items": ack, "maxItems": calls::INTENTS_MAX } })
+}
+
+fn wait_input(manifest: &Checked) -> Value {
+    json!({
+        "seconds": { "type": "number", "minimum": 0, "maximum": 60 },
+        "until?": unique_list(json!(manifest.event_kinds()), 16),
+    })
+}
+
+fn wait_output(manifest: &Checked) -> Value {
+    json!({
+        "phase": { "enum": ["lobby", "match"] },
+        "tick": { "type": "integer" },
+        "outcome": { "enum": ["running", "win", "loss", "draw"] },
+        "events": { "type": "array", "items": manifest.event.json_schema() },
+        "wake?": { "enum": ["event", "ended", "approval"] },
+        "observation?": { "type": "object" },
+        "page?": { "type": "integer" },
+        "pages?": { "type": "integer" },
+        "next?": closed(json!({ "page": { "type": "integer" } })),
+        "items?": { "type": "object" },
+        "instruction?": { "type": "string" },
+    })
+}
+
+fn skill_input() -> Value {
+    json!({
+        "name": { "type": "string", "maxLength": 64 },
+        "path": { "type": "string", "maxLength": 200 },
+        "offset?": { "type": "integer", "minimum": 0, "maximum": 2_147_483_647 },
+    })
+}
+
+fn skill_output() -> Value {
+    json!({
+        "name": { "type": "string" }, "path": { "type": "string" },
+        "offset": { "type": "integer" }, "total": { "type": "integer" },
+        "text": { "type": "string" }, "next?": { "type": "integer" },
+    })
+}
+
+fn deploy_input() -> Value {
+    json!({ "runtime": { "enum": ["js", "wasm"] }, "code": { "type": "string" } })
+}
+
+fn rollback_input() -> Value {
+    json!({ "version": { "type": "integer", "minimum": 1, "maximum": 2_147_483_647 } })
+}
+
+fn deploy_output() -> Value {
+    let approval = closed(json!({
+        "id": { "type": "string" },
+        "kind": { "enum": ["policyDeploy", "policyRollback"] },
+        "version": { "type": "integer" },
+    }));
+    json!({
+        "ok": { "type": "boolean" },
+        "version?": { "type": "integer" },
+        "probe?": { "type": "object" },
+        "error?": closed(json!({ "code": { "type": "string" }, "message?": { "type": "string" } })),
+        "approval?": approval,
+    })
+}

@@ -1,0 +1,223 @@
+//! Waiting (§4 `wait`): what a seat's agent or owner is told when a wait ends, and what ends it.
+//!
+//! A wait wakes on what its seat may see, never on a hidden event. Transitions that come while nobody waits are kept
+//! for the next wait, once each.
+
+use crate::calls::Wait;
+use crate::game_match::Match;
+use crate::seat::Right;
+use crate::{CallError, Code, Millis};
+use playerthree_game::{Name, Seat};
+use serde_json::{Value, json};
+
+/// Most waits in flight in one lane (§15.5).
+pub const WAITS_MAX: usize = 2;
+
+/// Most events of one answer. Later ones come with the next.
+const EVENTS_MAX: usize = 100;
+
+/// Names a wait in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WaitId(u64);
+
+/// What a wait comes to.
+#[derive(Debug)]
+pub enum Waiting {
+    /// The answer, at once.
+    Done(Value),
+    /// The answer comes with a later [`crate::Changes`].
+    Pending(WaitId),
+}
+
+#[derive(Debug)]
+struct PendingWait {
+    id: WaitId,
+    deadline: Millis,
+    until: Vec<Name>,
+}
+
+/// How far a lane has read its events: all of earlier ticks, and so many of this one.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    tick: i64,
+    read: usize,
+}
+
+/// What one side of a seat has seen and waits for.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    cursor: Cursor,
+    /// The tick of the last observation, -1 before the first.
+    pub(crate) observed: i64,
+    entry: bool,
+    approval: bool,
+    waits: Vec<PendingWait>,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        let cursor = Cursor { tick: -1, read: 0 };
+        Self { cursor, observed: -1, entry: false, approval: false, waits: Vec::new() }
+    }
+}
+
+impl Lane {
+    /// A new holder entered the seat: it starts from the beginning and is told so once.
+    pub(crate) fn enter(&mut self) {
+        let waits = std::mem::take(&mut self.waits);
+        *self = Self { entry: true, waits, ..Self::default() };
+    }
+
+    /// The seat's approval changed.
+    pub(crate) fn approval_changed(&mut self) {
+        self.approval = true;
+    }
+}
+
+/// Why a wait ended early.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wake {
+    Entry,
+    Ended,
+    Approval,
+    Event,
+}
+
+impl Match {
+    /// Starts a wait of one side of a seat. Fails `busy` past [`WAITS_MAX`].
+    pub fn wait(&mut self, seat: &Seat, right: Right, wait: Wait, now: Millis) -> Result<Waiting, CallError> {
+        if self.lane(seat, right)?.waits.len() >= WAITS_MAX {
+            return Err(Code::Busy.into());
+        }
+        if let Some(wake) = self.wake_of(seat, right, &wait.until)? {
+            return Ok(Waiting::Done(self.wait_answer(seat, right, Some(wake))?));
+        }
+        if wait.millis == 0 {
+            return Ok(Waiting::Done(self.wait_answer(seat, right, None)?));
+        }
+        self.last_wait += 1;
+        let id = WaitId(self.last_wait);
+        let deadline = now.saturating_add(wait.millis);
+        self.lane(seat, right)?.waits.push(PendingWait { id, deadline, until: wait.until });
+        Ok(Waiting::Pending(id))
+    }
+
+    /// Drops a wait whose caller went away.
+    pub fn cancel_wait(&mut self, id: WaitId) {
+        for state in self.seats.values_mut() {
+            state.agent_lane.waits.retain(|wait| wait.id != id);
+            state.owner_lane.waits.retain(|wait| wait.id != id);
+        }
+    }
+
+    /// Ends every wait that something woke or whose time is up; the answers join the changes.
+    pub(crate) fn settle_waits(&mut self, now: Millis) {
+        let seats: Vec<Seat> = self.seats.keys().cloned().collect();
+        for seat in &seats {
+            for right in [Right::Owner, Right::Agent] {
+                self.settle_lane(seat, right, now);
+            }
+        }
+    }
+
+    fn settle_lane(&mut self, seat: &Seat, right: Right, now: Millis) {
+        let Ok(lane) = self.lane(seat, right) else { return };
+        let waits = std::mem::take(&mut lane.waits);
+        let mut kept = Vec::with_capacity(waits.len());
+        for wait in waits {
+            let wake = self.wake_of(seat, right, &wait.until);
+            let answer = match wake {
+                Ok(None) if now < wait.deadline => {
+                    kept.push(wait);
+                    continue;
+                }
+                Ok(wake) => self.wait_answer(seat, right, wake),
+                Err(error) => Err(error),
+            };
+            self.changes.waits.push((wait.id, answer));
+        }
+        if let Ok(lane) = self.lane(seat, right) {
+            lane.waits = kept;
+        }
+    }
+
+    fn wake_of(&mut self, seat: &Seat, right: Right, until: &[Name]) -> Result<Option<Wake>, CallError> {
+        let over = self.outcome(&seat.team).is_final();
+        let lane = self.lane(seat, right)?;
+        if lane.entry {
+            return Ok(Some(Wake::Entry));
+        }
+        if lane.approval {
+            return Ok(Some(Wake::Approval));
+        }
+        // A side that is out has nothing left to wait for, so later waits answer at once too.
+        if over {
+            return Ok(Some(Wake::Ended));
+        }
+        if until.is_empty() {
+            return Ok(None);
+        }
+        let events = self.unread_events(seat, right)?;
+        let wanted = |event: &Value| until.iter().any(|kind| event["kind"] == **kind);
+        Ok(events.iter().any(wanted).then_some(Wake::Event))
+    }
+
+    fn wait_answer(&mut self, seat: &Seat, right: Right, wake: Option<Wake>) -> Result<Value, CallError> {
+        let mut events = self.unread_events(seat, right)?;
+        events.truncate(EVENTS_MAX);
+        self.mark_read(seat, right, &events)?;
+        let lane = self.lane(seat, right)?;
+        lane.approval &= wake != Some(Wake::Approval);
+        lane.entry = false;
+        let mut answer = json!({
+            "phase": "match",
+            "tick": self.tick(),
+            "outcome": self.outcome(&seat.team),
+            "events": events,
+        });
+        match wake {
+            Some(Wake::Ended) => answer["wake"] = json!("ended"),
+            Some(Wake::Approval) => answer["wake"] = json!("approval"),
+            Some(Wake::Event) => answer["wake"] = json!("event"),
+            Some(Wake::Entry) => {
+                answer["observation"] = self.observe(seat, right, &crate::calls::Observe::default())?;
+                answer["instruction"] =
+                    json!("The match runs. Observe, act, and wait again for the events that matter to you.");
+            }
+            None => {}
+        }
+        Ok(answer)
+    }
+
+    /// Visible events that the lane has not read, oldest first.
+    fn unread_events(&mut self, seat: &Seat, right: Right) -> Result<Vec<Value>, CallError> {
+        let cursor = self.lane(seat, right)?.cursor;
+        let events = self.outputs().events(seat, cursor.tick - 1).map_err(Code::from)?;
+        let is_read_tick = |event: &Value| event["tick"].as_i64() == Some(cursor.tick);
+        let mut seen = 0;
+        let unread = events.into_iter().filter(|event| {
+            if !is_read_tick(event) {
+                return true;
+            }
+            seen += 1;
+            seen > cursor.read
+        });
+        Ok(unread.collect())
+    }
+
+    fn mark_read(&mut self, seat: &Seat, right: Right, events: &[Value]) -> Result<(), CallError> {
+        let lane = self.lane(seat, right)?;
+        for event in events {
+            let Some(tick) = event["tick"].as_i64() else { continue };
+            if tick > lane.cursor.tick {
+                lane.cursor = Cursor { tick, read: 0 };
+            }
+            lane.cursor.read += 1;
+        }
+        Ok(())
+    }
+
+    fn lane(&mut self, seat: &Seat, right: Right) -> Result<&mut Lane, CallError> {
+        Ok(self.seat_mut(seat)?.lane(right))
+    }
+}
