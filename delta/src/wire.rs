@@ -19,7 +19,8 @@ pub(crate) fn integer(value: &Value) -> Option<i64> {
         Some(integer) => integer,
         None => {
             let float = number.as_f64()?;
-            let integral = float.fract() == 0.0 && float != 0.0 && float.abs() <= f64::from(u32::MAX);
+            let negative_zero = float == 0.0 && float.is_sign_negative();
+            let integral = float.fract() == 0.0 && !negative_zero && float.abs() <= f64::from(u32::MAX);
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "the float is integral and at most 2^32 in size"

@@ -61,7 +61,12 @@ impl Room for ProbeRoom {
     type Event = ();
     type Auth = Value;
 
-    fn on_join(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, join: Join<Value>) -> Result<(), Refusal> {
+    fn on_join(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        join: Join<Value>,
+    ) -> Result<(), Refusal> {
         match join.options["join"].as_str() {
             Some("refuse") => return Err(Refusal::join_refused("not you")),
             Some("own code") => return Err(Refusal::new(4217, "custom")),
@@ -170,7 +175,12 @@ impl Room for ProbeRoom {
     }
 }
 
-fn send<'k>(cx: &mut Cx<'_, ProbeRoom>, client: SessionId, kind: impl Into<MessageType<'k>>, payload: &Value) {
+fn send<'k>(
+    cx: &mut Cx<'_, ProbeRoom>,
+    client: SessionId,
+    kind: impl Into<MessageType<'k>>,
+    payload: &Value,
+) {
     if let Err(error) = cx.send(client, kind, payload) {
         tracing::error!(%error, "a message could not be sent");
     }

@@ -115,7 +115,7 @@ impl<R: Room> Actor<R> {
             Control::Reclaim { token, reply } => {
                 let _ = reply.send(self.core.reclaim(&token));
             }
-            Control::Connect(connect) => self.connect(connect),
+            Control::Connect(connect) => self.connect(&connect),
             Control::Message { session, socket, bytes } => self.message(session, socket, &bytes),
             Control::Closed { session, socket, reason } => {
                 if self.core.is_current(session, socket) {
@@ -179,7 +179,7 @@ impl<R: Room> Actor<R> {
         room.on_leave(&mut cx, session, reason);
     }
 
-    fn connect(&mut self, connect: Connect) {
+    fn connect(&mut self, connect: &Connect) {
         let mut entitled = self.core.entitled(connect.session, connect.token.as_ref());
         if let Ok(Entitled::Replace) = entitled {
             self.core.depart(connect.session, CloseReason::Replaced);
@@ -187,10 +187,10 @@ impl<R: Room> Actor<R> {
             entitled = self.core.entitled(connect.session, connect.token.as_ref());
         }
         match entitled {
-            Ok(Entitled::Join(claim)) => self.join(&connect, claim.options, claim.auth),
-            Ok(Entitled::Resume) => self.resume(&connect),
-            Ok(Entitled::Replace) => self.refuse(&connect, &Refusal::reconnect_expired()),
-            Err(refusal) => self.refuse(&connect, &refusal),
+            Ok(Entitled::Join(claim)) => self.join(connect, claim.options, claim.auth),
+            Ok(Entitled::Resume) => self.resume(connect),
+            Ok(Entitled::Replace) => self.refuse(connect, &Refusal::reconnect_expired()),
+            Err(refusal) => self.refuse(connect, &refusal),
         }
     }
 

@@ -5,8 +5,8 @@
 
 use crate::close::CloseReason;
 use crate::counters::{add, count};
-use crate::mail::{Blocked, Control, RoomGone, SocketId};
 use crate::id::SessionId;
+use crate::mail::{Blocked, Control, RoomGone, SocketId};
 use crate::outbox::Outbox;
 use crate::rate::Rate;
 use crate::registry::Entry;
@@ -23,7 +23,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig, WebSocketContext};
+use tokio_tungstenite::tungstenite::protocol::{
+    CloseFrame, Message, Role, WebSocketConfig, WebSocketContext,
+};
 
 /// Read buffer of a socket, in bytes. Small, for an idle connection keeps it.
 const READ_BUFFER: usize = 2048;
@@ -195,7 +197,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn forward(&mut self, bytes: Bytes, cx: &mut Context<'_>) -> Option<Ending> {
-        let Some(Seat { session, socket, ref entry }) = self.seat else { return None };
+        let Seat { session, socket, entry } = self.seat.as_ref()?;
+        let (session, socket) = (*session, *socket);
         match entry.link.try_send(Control::Message { session, socket, bytes }) {
             Ok(()) => None,
             Err(Blocked::Full(control)) => {

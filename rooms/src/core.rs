@@ -54,9 +54,15 @@ enum Place {
     /// The connection ended; the handlers that say what follows have not run.
     Leaving(TokenDigest),
     /// The connection was lost and `on_drop` runs: it may ask for a hold.
-    Dropped { token: TokenDigest, hold: Option<Duration> },
+    Dropped {
+        token: TokenDigest,
+        hold: Option<Duration>,
+    },
     /// Kept for a client that may come back; no later than `until`.
-    Held { token: TokenDigest, until: Instant },
+    Held {
+        token: TokenDigest,
+        until: Instant,
+    },
 }
 
 struct Socket {
@@ -220,7 +226,9 @@ impl<E> Core<E> {
                 None => Err(Refusal::seat_expired()),
             },
             (Place::Held { token, .. }, Some(presented)) if token.matches(presented) => Ok(Entitled::Resume),
-            (Place::Connected(socket), Some(presented)) if socket.token.matches(presented) => Ok(Entitled::Replace),
+            (Place::Connected(socket), Some(presented)) if socket.token.matches(presented) => {
+                Ok(Entitled::Replace)
+            }
             (_, Some(_)) => Err(Refusal::reconnect_expired()),
             (_, None) => Err(Refusal::seat_expired()),
         }

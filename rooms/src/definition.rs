@@ -59,9 +59,8 @@ impl<D: Definition> AnyDefinition for D {
         let handle = RoomHandle::new(id, sender);
         let settings = Definition::settings(self);
         let mut core = Core::new(handle, entry.clone(), shared.clone(), settings.max_clients);
-        let made = catch_unwind(AssertUnwindSafe(|| {
-            Definition::create(self, &mut Cx::new(&mut core), options)
-        }));
+        let made =
+            catch_unwind(AssertUnwindSafe(|| Definition::create(self, &mut Cx::new(&mut core), options)));
         let room = made.unwrap_or_else(|_| {
             tracing::error!(%name, "a definition panicked while it created a room");
             count(&shared.counters.rooms_failed);

@@ -13,8 +13,8 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::StatusCode;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
@@ -38,11 +38,18 @@ pub(crate) fn router(server: &Server) -> Router {
         .route("/matchmake/{method}/{target}", matchmake.layer(limit))
         .route("/{process}/{room}", get(connect))
         .layer(middleware::from_fn(cors));
-    Router::new().nest("/v17", routes.clone()).nest("/v16", routes.clone()).merge(routes).with_state(server.clone())
+    Router::new()
+        .nest("/v17", routes.clone())
+        .nest("/v16", routes.clone())
+        .merge(routes)
+        .with_state(server.clone())
 }
 
 /// `page` for `/`, with the latency probe of the clients in front of it.
-pub(crate) fn root<S: Clone + Send + Sync + 'static>(server: &Server, page: MethodRouter<S>) -> MethodRouter<S> {
+pub(crate) fn root<S: Clone + Send + Sync + 'static>(
+    server: &Server,
+    page: MethodRouter<S>,
+) -> MethodRouter<S> {
     let probe = probe.with_state(server.clone());
     page.layer(middleware::from_fn(move |request: Request, next: Next| {
         let probe = probe.clone();
@@ -158,5 +165,9 @@ async fn connect(
 
 /// A query parameter as it stands: ids and tokens need no escapes.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
-    query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value)
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
 }

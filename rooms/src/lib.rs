@@ -41,6 +41,9 @@ mod sync;
 mod upgrade;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 pub use close::{CloseReason, Retry};
 pub use config::{Config, ConfigError, DecodeLimits};
 pub use counters::Snapshot;

@@ -22,11 +22,25 @@ pub(crate) enum Mail<E> {
 
 /// The part of the mailbox that is the same for every room.
 pub(crate) enum Control {
-    Reserve { ticket: Arc<Ticket>, reply: oneshot::Sender<Result<SessionId, Refusal>> },
-    Reclaim { token: TokenDigest, reply: oneshot::Sender<Result<SessionId, Refusal>> },
+    Reserve {
+        ticket: Arc<Ticket>,
+        reply: oneshot::Sender<Result<SessionId, Refusal>>,
+    },
+    Reclaim {
+        token: TokenDigest,
+        reply: oneshot::Sender<Result<SessionId, Refusal>>,
+    },
     Connect(Connect),
-    Message { session: SessionId, socket: SocketId, bytes: Bytes },
-    Closed { session: SessionId, socket: SocketId, reason: CloseReason },
+    Message {
+        session: SessionId,
+        socket: SocketId,
+        bytes: Bytes,
+    },
+    Closed {
+        session: SessionId,
+        socket: SocketId,
+        reason: CloseReason,
+    },
     /// The server shuts down: the room may end in its own way.
     Shutdown,
     /// The server's deadline is over: the room ends now.
@@ -168,8 +182,8 @@ impl<E: Send + 'static> Link for mpsc::Sender<Mail<E>> {
 
     fn send(&self, control: Control) -> BoxFuture<'static, Result<(), RoomGone>> {
         let sender = self.clone();
-        Box::pin(async move {
-            mpsc::Sender::send(&sender, Mail::Control(control)).await.map_err(|_| RoomGone)
-        })
+        Box::pin(
+            async move { mpsc::Sender::send(&sender, Mail::Control(control)).await.map_err(|_| RoomGone) },
+        )
     }
 }

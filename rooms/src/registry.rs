@@ -84,7 +84,13 @@ impl Registry {
     }
 
     /// A new entry, which nobody finds until [`Registry::insert`].
-    pub(crate) fn entry(&self, id: RoomId, name: &Arc<str>, filter: String, link: Box<dyn Link>) -> Arc<Entry> {
+    pub(crate) fn entry(
+        &self,
+        id: RoomId,
+        name: &Arc<str>,
+        filter: String,
+        link: Box<dyn Link>,
+    ) -> Arc<Entry> {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let listing = Listing {
             name: name.clone(),

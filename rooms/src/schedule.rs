@@ -128,7 +128,10 @@ mod tests {
         schedule.cancel(cancelled);
         let mut pop = |after: Duration| schedule.pop(start + after);
         assert_eq!(pop(TICK - Duration::from_nanos(1)), None);
-        assert_eq!([pop(TICK), pop(TICK), pop(TICK)], [Some(Due::Timer(first)), Some(Due::Timer(second)), None]);
+        assert_eq!(
+            [pop(TICK), pop(TICK), pop(TICK)],
+            [Some(Due::Timer(first)), Some(Due::Timer(second)), None]
+        );
         assert_eq!(pop(TICK * 2), Some(Due::Timer(late)));
     }
 

@@ -113,7 +113,7 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
 }
 
 /// Serves one socket until its end: see [`Connection::run`].
-async fn serve_seat<S>(shared: &Arc<Shared>, io: S, wanted: Wanted)
+pub(crate) async fn serve_seat<S>(shared: &Arc<Shared>, io: S, wanted: Wanted)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {

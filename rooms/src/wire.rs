@@ -26,9 +26,19 @@ pub(crate) enum Inbound<'a> {
     Acknowledge,
     Leave,
     Ping,
-    Data { kind: MessageType<'a>, payload: &'a [u8] },
-    Bytes { kind: MessageType<'a>, payload: &'a [u8] },
-    Request { id: u32, kind: MessageType<'a>, payload: &'a [u8] },
+    Data {
+        kind: MessageType<'a>,
+        payload: &'a [u8],
+    },
+    Bytes {
+        kind: MessageType<'a>,
+        payload: &'a [u8],
+    },
+    Request {
+        id: u32,
+        kind: MessageType<'a>,
+        payload: &'a [u8],
+    },
     /// An empty message or a code that the server does not know: ignored, as the protocol has it.
     Unknown,
 }
@@ -137,7 +147,11 @@ mod tests {
         let mut long_bytes = vec![13, 0xd9, 40];
         long_bytes.extend(long.as_bytes());
         let table: [(&[u8], MessageType<'_>, &[u8]); 5] = [
-            (&[13, 0xa4, b'e', b'c', b'h', b'o', 0xa2, b'h', b'i'], MessageType::Name("echo"), &[0xa2, b'h', b'i']),
+            (
+                &[13, 0xa4, b'e', b'c', b'h', b'o', 0xa2, b'h', b'i'],
+                MessageType::Name("echo"),
+                &[0xa2, b'h', b'i'],
+            ),
             (&[13, 7, 0x2a], MessageType::Number(7), &[0x2a]),
             (&[13, 0xcd, 0x2c, 1, 1], MessageType::Number(300), &[1]),
             (&[13, 0xce, 0x70, 0x11, 1, 0], MessageType::Number(70_000), &[]),

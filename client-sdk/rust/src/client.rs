@@ -81,12 +81,19 @@ impl Client {
     /// # Errors
     /// [`Error::Token`].
     pub fn with_token(&self, token: &str) -> Result<Self> {
-        let is_plain = (1..=MAX_TOKEN_BYTES).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic());
+        let is_plain =
+            (1..=MAX_TOKEN_BYTES).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic());
         let header = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| is_plain);
         let mut header = header.ok_or(Error::Token)?;
         header.set_sensitive(true);
         let parameter = utf8_percent_encode(token, ESCAPED).to_string();
         Ok(Self { login: Some(Arc::new(Login { header, parameter })), ..self.clone() })
+    }
+
+    /// The host and port that this client connects to.
+    #[must_use]
+    pub fn address(&self) -> (&str, u16) {
+        (&self.endpoint.host, self.endpoint.port)
     }
 
     /// Makes a new room and joins it.
@@ -132,7 +139,12 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::join_or_create`].
-    pub async fn reserve<O: Serialize + ?Sized>(&self, method: Method, target: &str, options: &O) -> Result<Seat> {
+    pub async fn reserve<O: Serialize + ?Sized>(
+        &self,
+        method: Method,
+        target: &str,
+        options: &O,
+    ) -> Result<Seat> {
         let target = utf8_percent_encode(target, ESCAPED);
         let path = format!("/matchmake/{}/{target}", method.as_str());
         let (status, answer) = self.exchange(&path, options).await?;

@@ -12,7 +12,8 @@ pub struct Config {
     pub timeout: Duration,
     /// Longest time that [`Room::leave`](crate::Room::leave) waits for the server's close. 5 seconds.
     pub leave_timeout: Duration,
-    /// Largest received message in bytes; a larger one closes the room with 1009. 1 MiB.
+    /// Largest received message in bytes; a larger one closes the room with 1009. 4 MiB, what our server
+    /// queues for one client at most.
     pub max_message_bytes: usize,
     /// Largest HTTP answer in bytes; a larger one fails with [`Error::TooLarge`](crate::Error::TooLarge). 64 KiB.
     pub max_answer_bytes: usize,
@@ -37,7 +38,7 @@ impl Default for Config {
         Self {
             timeout: Duration::from_secs(15),
             leave_timeout: Duration::from_secs(5),
-            max_message_bytes: 1024 * 1024,
+            max_message_bytes: 4 * 1024 * 1024,
             max_answer_bytes: 64 * 1024,
             max_queued_bytes: 1024 * 1024,
             elsewhere: Elsewhere::Follow,

@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn the_default_port_is_left_out_of_urls() {
         let endpoint = Endpoint::parse("http://games.example:80").unwrap();
-        assert_eq!((endpoint.port, endpoint.socket_url("/p/r", "x=1").as_str()), (80, "ws://games.example/p/r?x=1"));
+        assert_eq!(
+            (endpoint.port, endpoint.socket_url("/p/r", "x=1").as_str()),
+            (80, "ws://games.example/p/r?x=1")
+        );
     }
 
     #[test]

@@ -60,6 +60,20 @@ pub enum Error {
     /// The payload does not decode into the wanted type.
     #[error("the payload does not decode")]
     Decode,
+    /// The host refused a PlayerThree call.
+    #[error("the call was refused: {code}")]
+    Call {
+        /// The closed code, such as `not_controller`.
+        code: String,
+        /// The whole answer, which may say more: `schemaCode`, `path`.
+        answer: Box<serde_json::Value>,
+    },
+    /// A view message does not continue what this client has; the team's view is discarded.
+    #[error("the view stream broke: {0}")]
+    View(#[from] crate::playerthree::ViewError),
+    /// As many calls or events wait already as may.
+    #[error("too much is waiting")]
+    Busy,
 }
 
 impl Error {
@@ -81,6 +95,9 @@ impl Error {
             Self::Timeout => "timeout",
             Self::Encode => "encode",
             Self::Decode => "decode",
+            Self::Call { .. } => "call",
+            Self::View(_) => "view",
+            Self::Busy => "busy",
         }
     }
 

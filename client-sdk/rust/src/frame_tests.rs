@@ -31,7 +31,8 @@ fn a_handshake_that_is_cut_off_is_refused() {
 
 #[test]
 fn messages_of_every_kind_of_type_are_read() {
-    let name = |name: &str, payload: &str| Frame::Message { kind: name.into(), payload: Payload::new(hex(payload)) };
+    let name =
+        |name: &str, payload: &str| Frame::Message { kind: name.into(), payload: Payload::new(hex(payload)) };
     let long = "a".repeat(40);
     let long_hex: String = "61".repeat(40);
     for (text, expected) in [
@@ -40,7 +41,10 @@ fn messages_of_every_kind_of_type_are_read() {
         (format!("0d d9 28 {long_hex} 05"), name(&long, "05")),
         ("0d 07 2a".to_owned(), Frame::Message { kind: 7.into(), payload: Payload::new(hex("2a")) }),
         ("0d cd2c01 01".to_owned(), Frame::Message { kind: 300.into(), payload: Payload::new(hex("01")) }),
-        ("0d ce70110100 01".to_owned(), Frame::Message { kind: 70_000.into(), payload: Payload::new(hex("01")) }),
+        (
+            "0d ce70110100 01".to_owned(),
+            Frame::Message { kind: 70_000.into(), payload: Payload::new(hex("01")) },
+        ),
         ("11 a3 62696e 0102ff".to_owned(), Frame::Bytes { kind: "bin".into(), bytes: hex("0102ff") }),
         ("11 09 0405".to_owned(), Frame::Bytes { kind: 9.into(), bytes: hex("0405") }),
     ] {
@@ -50,7 +54,10 @@ fn messages_of_every_kind_of_type_are_read() {
 
 #[test]
 fn an_error_keeps_its_code_and_text() {
-    assert_eq!(read("0b cd7910 a6 637573746f6d").unwrap(), Frame::Fault { code: 4217, message: "custom".into() });
+    assert_eq!(
+        read("0b cd7910 a6 637573746f6d").unwrap(),
+        Frame::Fault { code: 4217, message: "custom".into() }
+    );
 }
 
 #[test]
@@ -70,8 +77,17 @@ fn what_is_unknown_is_of_no_concern() {
 
 #[test]
 fn types_and_lengths_out_of_the_protocol_are_refused() {
-    for text in ["0d", "0d a0", "0d d9 00", "0d da ffff 61", "0d db ffffffff", "0d c0", "0d a2 ff fe", "0b cd79", "0b 05 c0"]
-    {
+    for text in [
+        "0d",
+        "0d a0",
+        "0d d9 00",
+        "0d da ffff 61",
+        "0d db ffffffff",
+        "0d c0",
+        "0d a2 ff fe",
+        "0b cd79",
+        "0b 05 c0",
+    ] {
         assert_eq!(read(text).unwrap_err().code(), "answer", "{text}");
     }
 }

@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_payload_decodes_and_may_lend_its_text() {
-        let (id, n): (&str, u32) = payload(&[0x92, 0xa2, b'h', b'i', 0x07]).decode().unwrap();
+        let payload = payload(&[0x92, 0xa2, b'h', b'i', 0x07]);
+        let (id, n): (&str, u32) = payload.decode().unwrap();
         assert_eq!((id, n), ("hi", 7));
     }
 

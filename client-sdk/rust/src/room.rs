@@ -201,6 +201,7 @@ impl Room {
     /// # Errors
     /// [`Error::Timeout`] after [`Config::leave_timeout`]; [`Error::Closed`] when the room was closed already.
     pub async fn leave(mut self) -> Result<u16> {
+        let limit = self.leave_timeout;
         let leaving = async {
             self.write(Bytes::from_static(frame::LEAVE)).await?;
             loop {
@@ -209,7 +210,7 @@ impl Room {
                 }
             }
         };
-        tokio::time::timeout(self.leave_timeout, leaving).await.unwrap_or(Err(Error::Timeout))
+        tokio::time::timeout(limit, leaving).await.unwrap_or(Err(Error::Timeout))
     }
 
     /// Answers the server's own wish. A socket that takes nothing is left to the server's deadline.
@@ -253,7 +254,9 @@ impl Room {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Binary(bytes))) => return Ok(bytes),
-                Some(Ok(Message::Close(frame))) => return Err(frame.map_or(NO_CODE, |frame| frame.code.into())),
+                Some(Ok(Message::Close(frame))) => {
+                    return Err(frame.map_or(NO_CODE, |frame| frame.code.into()));
+                }
                 // The protocol has no text; pings are answered by the socket itself.
                 Some(Ok(_)) => {}
                 Some(Err(tungstenite::Error::Capacity(_))) => return Err(TOO_BIG),
@@ -275,7 +278,9 @@ impl Room {
 
 /// A connection that broke without a close handshake is lost; anything else is a fault of the server.
 fn protocol_code(error: &tungstenite::error::ProtocolError) -> u16 {
-    use tungstenite::error::ProtocolError::{ReceivedAfterClosing, ResetWithoutClosingHandshake, SendAfterClosing};
+    use tungstenite::error::ProtocolError::{
+        ReceivedAfterClosing, ResetWithoutClosingHandshake, SendAfterClosing,
+    };
     match error {
         ResetWithoutClosingHandshake | ReceivedAfterClosing | SendAfterClosing => LOST,
         _ => PROTOCOL,

@@ -4,6 +4,7 @@
 //! - `grow`: three events appended in each version; from the 167th on the oldest three leave.
 //! - `churn`: a list of 200 items; one leaves and one enters in each version, both in the middle half.
 //! - `deep`: a binary tree of depth 8 in which one number changes.
+//! - `agent-command`: one side's view in a match of bots of that game, ten versions a second, in a fight.
 
 use serde_json::{Value, json};
 
@@ -35,11 +36,21 @@ pub(crate) fn all() -> Vec<Series> {
     all
 }
 
-/// The series recorded in `NAME.jsonl` beside this file, one version a line.
+/// The series recorded in `NAME.jsonl` beside this file, one version a line. As in periodic views (§4), members that
+/// never change are in the first line only and carried over.
 fn recorded(name: &'static str) -> Option<Series> {
     let path = format!("{}/benches/series/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).ok()?;
-    let versions = text.lines().map(|line| serde_json::from_str(line).expect("a version a line")).collect();
+    let mut versions: Vec<Value> = Vec::new();
+    for line in text.lines() {
+        let mut version: Value = serde_json::from_str(line).expect("a version a line");
+        if let (Some(first), Some(members)) = (versions.first(), version.as_object_mut()) {
+            for (key, member) in first.as_object().expect("an object a line") {
+                members.entry(key).or_insert_with(|| member.clone());
+            }
+        }
+        versions.push(version);
+    }
     Some(Series { name, versions })
 }
 

@@ -100,7 +100,7 @@ impl World {
         }
         for (spot, unit) in (0..).zip(units) {
             let plane = self.sides[by.side].units[unit].kind.stats().plane;
-            let goal = beside(to, spot);
+            let goal = to.offset(spiral(spot), self.sides[by.side].corner);
             let goal = match plane {
                 Plane::Ground => self.map.nearest_free(goal),
                 Plane::Air => self.map.clamp(goal),
@@ -214,8 +214,8 @@ impl World {
     }
 }
 
-/// The `spot`-th place of a square spiral around a point, half a tile from one to the next.
-fn beside(centre: Point, spot: i32) -> Point {
+/// The `spot`-th place of a square spiral, half a tile from one to the next.
+fn spiral(spot: i32) -> (i32, i32) {
     let (mut x, mut y) = (0, 0);
     let (mut dx, mut dy) = (1, 0);
     let (mut left, mut turns) = (1, 0);
@@ -229,5 +229,5 @@ fn beside(centre: Point, spot: i32) -> Point {
             left = 1 + turns / 2;
         }
     }
-    Point { x: centre.x + x * TILE / 2, y: centre.y + y * TILE / 2 }
+    (x * TILE / 2, y * TILE / 2)
 }

@@ -47,6 +47,12 @@ impl Tile {
 }
 
 impl Point {
+    /// This place moved by an offset that is given for the first corner and turned to another.
+    pub(crate) fn offset(self, (dx, dy): (i32, i32), corner: usize) -> Self {
+        let (dx, dy) = (0..corner % CORNERS).fold((dx, dy), |(dx, dy), _| (-dy, dx));
+        Self { x: self.x + dx, y: self.y + dy }
+    }
+
     pub(crate) fn tile(self) -> Tile {
         Tile { x: self.x.div_euclid(TILE), y: self.y.div_euclid(TILE) }
     }

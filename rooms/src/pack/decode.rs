@@ -74,6 +74,7 @@ struct Shape {
     end: usize,
 }
 
+#[derive(Clone, Copy)]
 enum Token<'de> {
     Nil,
     Bool(bool),
@@ -115,7 +116,11 @@ impl<'de> Decoder<'de> {
 
     /// A length that the rest can hold, at `each` bytes an item or more.
     fn items(&self, count: usize, each: usize) -> Result<usize> {
-        if count.checked_mul(each).is_some_and(|least| least <= self.rest.len()) { Ok(count) } else { Err(DecodeError) }
+        if count.checked_mul(each).is_some_and(|least| least <= self.rest.len()) {
+            Ok(count)
+        } else {
+            Err(DecodeError)
+        }
     }
 
     fn token(&mut self) -> Result<Token<'de>> {

@@ -18,7 +18,10 @@ fn bytes(hex: &str) -> Vec<u8> {
 #[test]
 fn what_the_clients_send_decodes() {
     let table = [
-        ("93 d47240 92 a178 a179 01 02 40 03 04 d47241 92 a179 a178 05 06", json!([{"x":1,"y":2},{"x":3,"y":4},{"y":5,"x":6}])),
+        (
+            "93 d47240 92 a178 a179 01 02 40 03 04 d47241 92 a179 a178 05 06",
+            json!([{"x":1,"y":2},{"x":3,"y":4},{"y":5,"x":6}]),
+        ),
         ("d47240 90", json!({})),
         ("d47240 91 a161 d47241 91 a162 cc64", json!({"a": {"b": 100}})),
         // A later definition under a used id replaces it, as after 64 shapes.
@@ -79,10 +82,28 @@ fn text_and_binary_are_borrowed_where_asked() {
 #[test]
 fn what_is_no_payload_is_refused() {
     let table = [
-        "c1", "d5ff0000", "d40100", "d4723f90", "d47240 01", "d47240 91 01 02", "d6fe00000001", "c70bff", "a2ff00",
-        "a1", "c4", "c405aa", "dc", "dd7fffffff", "dfffffffff", "9201", "82a16101", "d47240 92a161a162 01",
+        "c1",
+        "d5ff0000",
+        "d40100",
+        "d4723f90",
+        "d47240 01",
+        "d47240 91 01 02",
+        "d6fe00000001",
+        "c70bff",
+        "a2ff00",
+        "a1",
+        "c4",
+        "c405aa",
+        "dc",
+        "dd7fffffff",
+        "dfffffffff",
+        "9201",
+        "82a16101",
+        "d47240 92a161a162 01",
         // A whole value with more behind it, field report U50.
-        "0100", "c000", "d47240 90 00",
+        "0100",
+        "c000",
+        "d47240 90 00",
     ];
     for hex in table {
         assert_eq!(value(&bytes(hex)), None, "{hex}");

@@ -101,7 +101,9 @@ mod tests {
             assert_eq!(bytes[0], 0xcb);
             assert_eq!(rmp_serde::from_slice::<f64>(&bytes).unwrap(), wide as f64);
         }
-        for unsafe_integer in [json!(1_u64 << 53), json!(u64::MAX), json!(i64::MIN), json!([{"deep": 1_u64 << 60}])] {
+        for unsafe_integer in
+            [json!(1_u64 << 53), json!(u64::MAX), json!(i64::MIN), json!([{"deep": 1_u64 << 60}])]
+        {
             let refused = write(&unsafe_integer, &mut Vec::new());
             assert!(matches!(refused, Err(EncodeError::UnsafeInteger)), "{unsafe_integer}");
         }
@@ -111,7 +113,8 @@ mod tests {
     #[test]
     fn floats_stay_bit_equal_behind_any_amount_of_other_output() {
         for padding in 8_190..8_200 {
-            let floats = [std::f64::consts::PI, -0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX, f64::NAN];
+            let floats =
+                [std::f64::consts::PI, -0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX, f64::NAN];
             let bytes = encoded(("x".repeat(padding), 1_u64 << 40, floats));
             let (_, wide, back): (String, f64, [f64; 7]) = rmp_serde::from_slice(&bytes).unwrap();
             assert_eq!(wide, (1_u64 << 40) as f64);

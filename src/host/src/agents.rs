@@ -152,6 +152,11 @@ impl Agents {
         self.revoke_where(|grant| *grant.match_id == *match_id);
     }
 
+    /// Ends every token: the server stops.
+    pub fn revoke_all(&self) {
+        self.revoke_where(|_| true);
+    }
+
     fn revoke_where(&self, ended: impl Fn(&SeatGrant) -> bool) {
         self.grants.retain(|_, grant| {
             let keep = !ended(grant);

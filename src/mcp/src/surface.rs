@@ -30,6 +30,11 @@ const TOOLS: [&str; 13] = [
     "practice_run",
 ];
 
+/// Whether the contract has a tool of this name.
+pub(crate) fn is_tool(name: &str) -> bool {
+    TOOLS.contains(&name)
+}
+
 /// One tool of a game, ready to be called.
 pub(crate) struct Offered {
     /// The method of `SeatControl`.
@@ -64,11 +69,6 @@ impl Offer {
         list.cache_scope = Some(CacheScope::Private);
         let tools = surface.tools.iter().map(offered).collect::<Result<_, _>>()?;
         Ok(Self { tools, list, meta })
-    }
-
-    /// Whether the contract has a tool of this name.
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        TOOLS.contains(&name)
     }
 
     /// The tool of this name, if the game offers it.

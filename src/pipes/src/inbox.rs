@@ -172,17 +172,28 @@ impl Inbox {
     }
 
     /// Changes what is stored about the inbox: saved first, seen after. A refused change changes nothing.
-    pub(crate) async fn change<T>(
-        &self, change: impl FnOnce(&mut Meta) -> Result<T, PipesError>,
+    ///
+    /// Cancel safety: a change that was begun is finished, so that memory and disk never differ.
+    pub(crate) async fn change<T: Send + 'static>(
+        self: &Arc<Self>, change: impl FnOnce(&mut Meta) -> Result<T, PipesError> + Send + 'static,
     ) -> Result<T, PipesError> {
-        let _turn = self.changing.lock().await;
-        let mut meta = Meta::clone(&self.meta());
-        let answer = change(&mut meta)?;
-        let meta = Arc::new(meta);
-        let (saved, path) = (Arc::clone(&meta), self.meta_path.clone());
-        blocking(move || saved.save(&path)).await??;
-        *self.meta.write().unwrap_or_else(PoisonError::into_inner) = meta;
-        Ok(answer)
+        let inbox = Arc::clone(self);
+        let changed = tokio::spawn(async move {
+            let _turn = inbox.changing.lock().await;
+            let mut meta = Meta::clone(&inbox.meta());
+            let answer = change(&mut meta)?;
+            let meta = Arc::new(meta);
+            let (saved, path) = (Arc::clone(&meta), inbox.meta_path.clone());
+            blocking(move || saved.save(&path)).await??;
+            *inbox.meta.write().unwrap_or_else(PoisonError::into_inner) = meta;
+            Ok(answer)
+        });
+        changed.await.unwrap_or(Err(PipesError::Unavailable))
+    }
+
+    /// Makes everybody who waits look again, because the inbox has ended.
+    pub(crate) fn wake(&self) {
+        self.head.send_modify(|_| {});
     }
 
     /// Stores a post that was already attributed; it returns after the sync.
@@ -411,7 +422,7 @@ impl Inbox {
     }
 }
 
-/// The task that writes an inbox. Terminates if the inbox is dropped or a batch could not be undone.
+/// The task that writes an inbox. Terminates if the inbox is dropped or a write panicked.
 async fn write_posts(mut posts: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::new();
     while posts.recv_many(&mut batch, MAX_BATCH).await > 0 {

@@ -128,10 +128,6 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    pub(crate) fn seat(&self, seat_ref: &str) -> Option<&Seat> {
-        self.seats.iter().find(|seat| seat.seat_ref == seat_ref)
-    }
-
     pub(crate) fn seat_mut(&mut self, seat_ref: &str) -> Option<&mut Seat> {
         self.seats.iter_mut().find(|seat| seat.seat_ref == seat_ref)
     }

@@ -3,7 +3,7 @@
 //! Every operation takes the capability that allows it, checks it here and nowhere else, and answers `NotFound` alike
 //! for what does not exist, has ended or is not the caller's.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::PathBuf;
@@ -152,9 +152,9 @@ pub struct Redeemed {
     pub inbox: Arc<Inbox>,
     /// The guest's seat and key.
     pub seat: SeatGrant,
-    /// To read and to rotate the seat's key.
+    /// To post beside the signature, to read, and to rotate the seat's key.
     pub seat_token: Token,
-    /// To post, beside the signature.
+    /// The seat's display name.
     pub label: String,
     /// When the seat ends, Unix milliseconds.
     pub expires_ms: u64,
@@ -194,6 +194,8 @@ pub struct Pipes {
     clock: Clock,
     master: MasterSecret,
     inboxes: Mutex<Known>,
+    /// The turn to open the files of an inbox that exists.
+    opening: tokio::sync::Mutex<()>,
     open_rate: Mutex<Bucket>,
     redeem_rate: Mutex<Bucket>,
     verify_rate: Mutex<Bucket>,
@@ -208,6 +210,8 @@ struct Known {
     open: HashMap<String, Arc<Inbox>>,
     /// Inbox of each pairing code by its handle.
     handles: HashMap<String, String>,
+    /// Inboxes of each caller of the tools, by the digest of its name.
+    held: HashMap<String, BTreeSet<String>>,
 }
 
 impl std::fmt::Debug for Pipes {
@@ -236,6 +240,7 @@ impl Pipes {
         let now = clock.now_ms();
         let pipes = Self {
             inboxes: Mutex::new(find_inboxes(&dir)?),
+            opening: tokio::sync::Mutex::default(),
             open_rate: Mutex::new(Bucket::new(limits.open_rate, now)),
             redeem_rate: Mutex::new(Bucket::new(limits.redeem_rate, now)),
             verify_rate: Mutex::new(Bucket::new(limits.verify_rate, now)),
@@ -271,9 +276,15 @@ impl Pipes {
                 known.expiry.iter().filter(|(_, at)| **at <= now).map(|(id, _)| id.clone()).collect();
             for id in &expired {
                 known.expiry.remove(id);
-                known.open.remove(id);
+                if let Some(inbox) = known.open.remove(id) {
+                    inbox.wake();
+                }
             }
             known.handles.retain(|_, inbox| !expired.contains(inbox));
+            known.held.retain(|_, inboxes| {
+                inboxes.retain(|inbox| !expired.contains(inbox));
+                !inboxes.is_empty()
+            });
             expired
         };
         for id in expired {
@@ -350,8 +361,21 @@ impl Pipes {
                 return Err(error.into());
             }
         };
-        lock(&self.inboxes).open.insert(id, Arc::clone(&inbox));
+        lock(&self.inboxes).open.insert(id.clone(), Arc::clone(&inbox));
+        if let Some(holder) = &holder {
+            self.remember(holder, &id);
+        }
         Ok(Opened { inbox, capture_token, read_token, host_token, host_seat })
+    }
+
+    /// Notes that a caller of the tools has a seat at an inbox.
+    pub(crate) fn remember(&self, holder: &str, inbox: &str) {
+        lock(&self.inboxes).held.entry(holder.to_owned()).or_default().insert(inbox.to_owned());
+    }
+
+    /// The inboxes where a caller of the tools has, or had, a seat.
+    pub(crate) fn held_by(&self, holder: &str) -> Vec<String> {
+        lock(&self.inboxes).held.get(holder).map(|ids| ids.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// Takes a place among the inboxes.
@@ -382,34 +406,45 @@ impl Pipes {
             }
         }
         let (pipes, id) = (Arc::clone(self), id.to_owned());
-        blocking(move || pipes.reopen(&id)).await?
+        // Opening cuts a torn tail, so it must never run beside another opening of the same file nor be left half way
+        // by a caller that goes away.
+        let opened = tokio::spawn(async move {
+            let _turn = pipes.opening.lock().await;
+            let pipes = Arc::clone(&pipes);
+            blocking(move || pipes.reopen(&id)).await?
+        });
+        opened.await.unwrap_or(Err(PipesError::Unavailable))
     }
 
-    /// Blocks on the disk, holding all inboxes, so that no inbox is ever opened twice.
+    /// Blocks on the disk; the caller holds the turn to open.
     fn reopen(&self, id: &str) -> Result<Arc<Inbox>, PipesError> {
-        let mut known = lock(&self.inboxes);
-        if let Some(inbox) = known.open.get(id) {
-            return Ok(Arc::clone(inbox));
-        }
-        if !known.expiry.contains_key(id) {
-            return Err(PipesError::NotFound);
-        }
-        if !known.make_room(self.limits.open_inboxes) {
-            return Err(PipesError::RateLimited { retry_after_s: 1 });
+        {
+            let mut known = lock(&self.inboxes);
+            if let Some(inbox) = known.open.get(id) {
+                return Ok(Arc::clone(inbox));
+            }
+            if !known.expiry.contains_key(id) {
+                return Err(PipesError::NotFound);
+            }
+            if !known.make_room(self.limits.open_inboxes) {
+                return Err(PipesError::RateLimited { retry_after_s: 1 });
+            }
         }
         let meta = Meta::load(&paths(&self.dir, id).1)?;
         let inbox = Inbox::open(meta, &self.dir, &self.limits, &self.clock)?;
-        known.open.insert(id.to_owned(), Arc::clone(&inbox));
+        lock(&self.inboxes).open.insert(id.to_owned(), Arc::clone(&inbox));
         Ok(inbox)
     }
 
-    /// The inbox that a capture token opens for posting.
+    /// The inbox that a capture token, or a seat's own token, opens for posting.
     ///
     /// # Errors
     /// [`PipesError::NotFound`].
     pub async fn writer(self: &Arc<Self>, token: &str) -> Result<Writer, PipesError> {
         let inbox = self.find(inbox_of(token).ok_or(PipesError::NotFound)?).await?;
-        if matches(&inbox.meta().write, token) { Ok(Writer(inbox)) } else { Err(PipesError::NotFound) }
+        let meta = inbox.meta();
+        let may_post = matches(&meta.write, token) || meta.seat_by_token(token, self.now_ms()).is_some();
+        if may_post { Ok(Writer(inbox)) } else { Err(PipesError::NotFound) }
     }
 
     /// The inbox that a read token, a seat's token or the host's token opens for reading.
@@ -593,6 +628,9 @@ impl Pipes {
         match outcome.await? {
             Ok(seat) => {
                 lock(&self.inboxes).handles.remove(&handle);
+                if let Some(holder) = &seat.holder {
+                    self.remember(holder, &inbox_id);
+                }
                 let grant = self.grant(&inbox.meta(), &seat);
                 let (label, expires_ms) = (seat.label, seat.expires_ms);
                 Ok(Redeemed { inbox, seat: grant, seat_token: token, label, expires_ms, cursor })
@@ -733,6 +771,12 @@ impl SeatOwner {
     pub fn seat_ref(&self) -> &str {
         &self.seat_ref
     }
+
+    /// The id of its inbox.
+    #[must_use]
+    pub fn inbox_id(&self) -> &str {
+        self.inbox.id()
+    }
 }
 
 /// A body from outside with what came with it.
@@ -774,8 +818,14 @@ fn find_inboxes(dir: &std::path::Path) -> io::Result<Known> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
-            let meta = Meta::load(&path)?;
+            let Ok(meta) = Meta::load(&path) else {
+                tracing::error!("an inbox is left out because its file is damaged");
+                continue;
+            };
             known.handles.extend(meta.codes.iter().map(|code| (code.handle.clone(), meta.id.clone())));
+            for holder in meta.seats.iter().filter_map(|seat| seat.holder.clone()) {
+                known.held.entry(holder).or_default().insert(meta.id.clone());
+            }
             known.expiry.insert(meta.id, meta.expires_ms);
         }
     }

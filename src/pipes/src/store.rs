@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub(crate) struct RowFile {
     file: File,
     /// Start of each row, and the end of the last one.
     offsets: std::sync::RwLock<Vec<u64>>,
+    /// Set once a failed append could not be undone.
+    broken: AtomicBool,
 }
 
 /// What recovery found: the file, and the seq of each post that carried an idempotency key.
@@ -63,7 +66,7 @@ impl RowFile {
             file.sync_all()?;
         }
         file.seek(SeekFrom::Start(end))?;
-        Ok(Recovered { rows: Self { file, offsets: scan.offsets.into() }, posted: scan.posted })
+        Ok(Recovered { rows: Self { file, offsets: scan.offsets.into(), broken: AtomicBool::new(false) }, posted: scan.posted })
     }
 
     /// How many rows there are.
@@ -74,12 +77,17 @@ impl RowFile {
     /// Appends whole lines and syncs once. On an error the file is cut back to what it was, so that nothing
     /// unacknowledged stays; when even that fails the error says so by [`Appended::Broken`].
     pub(crate) fn append(&self, lines: &[Bytes]) -> Appended {
+        if self.broken.load(Ordering::Acquire) {
+            return Appended::Broken;
+        }
         let end = self.offsets().last().copied().unwrap_or(0);
         let all: Vec<u8> = lines.concat();
         let written = (&self.file).write_all(&all).and_then(|()| self.file.sync_data());
         if written.is_err() {
             let cut = self.file.set_len(end).and_then(|()| (&self.file).seek(SeekFrom::Start(end)));
-            return if cut.and_then(|_| self.file.sync_all()).is_ok() { Appended::Failed } else { Appended::Broken };
+            let is_undone = cut.and_then(|_| self.file.sync_all()).is_ok();
+            self.broken.store(!is_undone, Ordering::Release);
+            return if is_undone { Appended::Failed } else { Appended::Broken };
         }
         let mut offsets = self.offsets.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut at = end;

@@ -133,10 +133,6 @@ impl Instance {
     }
 
     /// Loads a policy and waits for it, in bounded time. For tests and tools: it blocks the thread.
-    ///
-    /// # Errors
-    ///
-    /// The failed answer.
     pub fn load_blocking(setup: Setup) -> (Self, Answer<Loaded>) {
         let (send, receive) = mpsc::channel();
         let instance = Self::load(setup, move |answer| {

@@ -6,6 +6,29 @@
 //!
 //! This crate knows nothing of games or matches: observations go in as JSON text, intents come out as JSON
 //! values, and whether an intent is legal is for others to judge.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use playerthree_sandbox::{Artifact, Instance, Limits, Runtime, Setup};
+//!
+//! let limits = Limits {
+//!     ms_per_call: 1000,
+//!     memory_bytes: 16 << 20,
+//!     max_artifact_bytes: 100_000,
+//!     max_intents_per_call: 16,
+//!     max_log_lines: 20,
+//!     max_log_line_bytes: 200,
+//!     runtimes: vec![Runtime::Js],
+//! };
+//! let source = "function think(obs) { return [{ kind: 'move', by: obs.tick }]; }";
+//! let artifact = Arc::new(Artifact::decode(Runtime::Js, source, &limits)?);
+//! let (policy, loaded) = Instance::load_blocking(Setup { artifact, limits, match_data: "null".into(), seed: 7 });
+//! loaded.result?;
+//! let thought = policy.think_blocking(r#"{"tick":3}"#.into())?.result?;
+//! assert_eq!(thought.intents, [serde_json::json!({ "kind": "move", "by": 3 })]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod artifact;
 mod call;

@@ -49,3 +49,35 @@ impl ThreadId {
         let _ = rustix::process::setpriority_process(Some(self.0), LOWEST);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Artifact, Instance, Limits, PolicyErrorCode, Runtime, Setup};
+
+    fn load() -> Result<(), PolicyErrorCode> {
+        let limits = Limits {
+            ms_per_call: 1000,
+            memory_bytes: 1 << 20,
+            max_artifact_bytes: 100,
+            max_intents_per_call: 1,
+            max_log_lines: 0,
+            max_log_line_bytes: 1,
+            runtimes: vec![Runtime::Js],
+        };
+        let artifact = Arc::new(Artifact::from_stored(Runtime::Js, b"function think() {}".to_vec()));
+        let setup = Setup { artifact, limits, match_data: "null".into(), seed: 0 };
+        Instance::load_blocking(setup).1.result.map(|_| ()).map_err(|error| error.code)
+    }
+
+    // Issue "Policies": what cannot be interrupted cannot pile up without a bound.
+    #[test]
+    fn no_policy_is_loaded_while_too_many_threads_are_stuck() {
+        let stuck: Vec<_> = (0..MAX_STUCK_THREADS).map(|_| Stuck::count(ThreadId::current())).collect();
+        assert_eq!(load(), Err(PolicyErrorCode::Timeout));
+        drop(stuck);
+        assert_eq!(load(), Ok(()));
+    }
+}

@@ -164,6 +164,16 @@ fn jobs_do_not_outlive_their_call() {
     assert_eq!(think(&policy).result.unwrap().intents, [5]);
 }
 
+// §10: init runs after top-level code, and what that code has queued is a part of it.
+#[test]
+fn top_level_jobs_run_before_init() {
+    check(
+        "let ready = 'no'; Promise.resolve().then(() => { ready = 'yes'; }); let seen; \
+         function init() { seen = ready; } function think() { return [seen]; }",
+        r#"["yes"]"#,
+    );
+}
+
 // §11: log(...args) leaves bounded lines, of failed calls too.
 #[test]
 fn logs_are_joined_cut_and_kept_on_failure() {

@@ -8,7 +8,9 @@ use support::{js, limits, run, setup, think};
 fn check(expected: PolicyErrorCode, sources: &[&str]) {
     for source in sources {
         let mut policy = js(source);
-        policy.limits.ms_per_call = 20;
+        if expected == PolicyErrorCode::Timeout {
+            policy.limits.ms_per_call = 20;
+        }
         assert_eq!(run(policy), Err(expected), "{source}");
     }
 }
@@ -25,7 +27,7 @@ fn endless_work_times_out() {
             "function think() { try { for (;;); } catch {} finally { for (;;); } return []; }",
             "function think() { return [{ get x() { for (;;); } }]; }",
             "function think() { return [{ toJSON() { for (;;); } }]; }",
-            "function think() { return { toJSON() { for (;;); } , __proto__: [] } && Object.assign([], { toJSON() { for (;;); } }); }",
+            "function think() { return Object.assign([], { toJSON() { for (;;); } }); }",
             "function think() { return new Proxy([], { get() { for (;;); } }); }",
             "function think() { return [new Proxy({}, { ownKeys() { for (;;); } })]; }",
             "var detail = { toJSON() { for (;;); } }; function think() { return []; }",
@@ -95,7 +97,6 @@ fn too_much_memory_is_refused() {
     ];
     for source in sources {
         let mut policy = js(source);
-        policy.limits.ms_per_call = 1000;
         policy.limits.memory_bytes = 4 << 20;
         assert_eq!(run(policy), Err(PolicyErrorCode::MemoryLimit), "{source}");
     }
@@ -236,9 +237,8 @@ fn polluted_prototypes_do_not_reach_the_host() {
 // §11: log floods leave only the bounded first lines.
 #[test]
 fn a_log_flood_is_bounded() {
-    let mut policy =
+    let policy =
         js("function think() { for (let i = 0; i < 1000; i++) log('x'.repeat(10000), i); return []; }");
-    policy.limits.ms_per_call = 1000;
     let (policy, _) = Instance::load_blocking(policy);
     assert_eq!(think(&policy).logs, vec!["x".repeat(20); 3]);
 }
@@ -248,7 +248,7 @@ fn a_log_flood_is_bounded() {
 fn a_timed_out_instance_is_never_entered_again() {
     let mut policy = js("let n = 0; function think(obs) { n++; if (n == 2) throw 1; if (n == 3) return 1; \
                          if (n == 4) for (;;); return [n]; }");
-    policy.limits.ms_per_call = 20;
+    policy.limits.ms_per_call = 100;
     let (policy, _) = Instance::load_blocking(policy);
     let codes: Vec<_> =
         (0..6).map(|_| think(&policy).result.map(|_| ()).map_err(|error| error.code)).collect();

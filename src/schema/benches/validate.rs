@@ -1,5 +1,7 @@
 //! Judging one observation of about 20 KB: our validator beside an independent JSON Schema validator (§3, §15.1).
 
+#![allow(missing_docs, clippy::expect_used, clippy::cast_precision_loss, reason = "a benchmark may panic")]
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use playerthree_schema::{Schema, t};
 use serde_json::{Value, json};
@@ -59,7 +61,9 @@ fn validate(c: &mut Criterion) {
     assert!(peer.is_valid(&observation));
     let mut group = c.benchmark_group(format!("observation of {bytes} bytes"));
     group.throughput(Throughput::Bytes(bytes as u64));
-    group.bench_function("playerthree-schema", |b| b.iter(|| schema.validate(black_box(&observation)).is_ok()));
+    group.bench_function("playerthree-schema", |b| {
+        b.iter(|| schema.validate(black_box(&observation)).is_ok());
+    });
     group.bench_function("jsonschema", |b| b.iter(|| peer.is_valid(black_box(&observation))));
     group.finish();
     c.bench_function("export to JSON Schema", |b| b.iter(|| black_box(&schema).json_schema()));

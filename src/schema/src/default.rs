@@ -22,7 +22,9 @@ impl Schema {
             Kind::List { .. } | Kind::Ints { .. } => Some(Value::Array(Vec::new())),
             Kind::Obj { fields, .. } => members(fields, Map::new()),
             Kind::Opt(item) => item.default_value(),
-            Kind::Union { tag, variants } => variants.iter().find_map(|(name, fields)| tagged(tag, name, fields)),
+            Kind::Union { tag, variants } => {
+                variants.iter().find_map(|(name, fields)| tagged(tag, name, fields))
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
 use crate::{CallError, Code, Millis, Surface};
+use indexmap::IndexMap;
 use playerthree_game::{Clock, Controller, GameMatch, Name, Outcome, Seat, SeatInfo, Setup};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -72,7 +73,8 @@ pub struct Match {
     pub(crate) surface: Arc<Surface>,
     pub(crate) game: Box<dyn GameMatch>,
     teams: Vec<Name>,
-    pub(crate) seats: BTreeMap<Seat, SeatState>,
+    /// In manifest order: sides, then roles within a side.
+    pub(crate) seats: IndexMap<Seat, SeatState>,
     outcomes: BTreeMap<Name, Outcome>,
     ranks: Option<BTreeMap<Name, u32>>,
     views: BTreeMap<Name, ViewStream>,
@@ -604,7 +606,7 @@ fn match_teams(declared: &[Name], wanted: Option<&[Name]>) -> Result<Vec<Name>, 
 }
 
 /// Every seat of the sides, held by bots of the given tier or by nobody.
-fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>, now: Millis) -> BTreeMap<Seat, SeatState> {
+fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>, now: Millis) -> IndexMap<Seat, SeatState> {
     let manifest = &surface.manifest;
     let level = bots.or(manifest.opponents.first()).cloned().unwrap_or_else(|| "".into());
     // A game of turns waits for an absent player; a realtime one cannot.

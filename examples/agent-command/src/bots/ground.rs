@@ -5,6 +5,9 @@ use super::{Doctrine, send};
 use crate::kinds::Kind;
 use serde_json::{Value, json};
 
+/// Alloy with which another factory is worth its price.
+const RICH: i64 = 350;
+
 /// Most units named in one intent.
 const MAX_UNITS: usize = crate::intent::MAX_UNITS;
 
@@ -62,6 +65,8 @@ impl<'a> Turn<'a> {
 
     fn wanted(&self) -> Option<Kind> {
         let has = |kind: Kind| self.observation.count_buildings(kind.name());
+        // A third factory only serves alloy that the first two cannot spend.
+        let rich = self.alloy >= RICH;
         let workers = self.observation.units("worker").count();
         if has(Kind::Factory) == 0 {
             return Some(Kind::Factory);
@@ -69,14 +74,9 @@ impl<'a> Turn<'a> {
         if workers * 2 < self.doctrine.workers {
             return None;
         }
-        let plan = [
-            (Kind::Factory, self.doctrine.factories.min(2)),
-            (Kind::Reactor, self.doctrine.reactors.min(1)),
-            (Kind::Turret, self.doctrine.turrets),
-            (Kind::Factory, self.doctrine.factories),
-            (Kind::Reactor, self.doctrine.reactors),
-        ];
-        plan.into_iter().find(|(kind, count)| has(*kind) < *count).map(|(kind, _)| kind)
+        let plan = [(Kind::Factory, 2), (Kind::Reactor, 1), (Kind::Factory, if rich { usize::MAX } else { 0 })];
+        let wanted = plan.map(|(kind, most)| (kind, most.min(if kind == Kind::Factory { self.doctrine.factories } else { self.doctrine.reactors })));
+        wanted.into_iter().find(|(kind, count)| has(*kind) < *count).map(|(kind, _)| kind)
     }
 
     /// A free tile near the base, rather towards the middle of the map.
@@ -100,8 +100,11 @@ impl<'a> Turn<'a> {
             .filter(|(right, down)| right.abs().max(down.abs()) >= 3)
             .filter(|(right, down)| is_open(col + right, row + down))
             .min_by_key(|(right, down)| {
-                let off_middle = |n: i64| (2 * n + 1 - self.data.size).abs();
-                right.abs().max(down.abs()) * 6 + off_middle(col + right) + off_middle(row + down)
+                let (off_col, off_row) = (2 * col + 1 - self.data.size, 2 * row + 1 - self.data.size);
+                let off_middle = (off_col + 2 * right).abs() + (off_row + 2 * down).abs();
+                // The same of two mirrored tiles from every corner, so that no corner is better off.
+                let hand = off_col * down - off_row * right;
+                (right.abs().max(down.abs()) * 6 + off_middle, hand)
             })
             .map(|(right, down)| (col + right, row + down))
     }
@@ -115,9 +118,10 @@ impl<'a> Turn<'a> {
             .map(|worker| &*worker.id)
             .collect();
         let patches = self.data.patch_places.iter().zip(&self.observation.patches);
+        // Of two equally near patches the first: they are numbered alike from every corner.
         let nearest = patches
             .filter(|(_, left)| **left > 0)
-            .min_by_key(|(patch, _)| (patch.at().distance_squared(base.at()), patch.at()));
+            .min_by_key(|(patch, _)| patch.at().distance_squared(base.at()));
         if let Some((patch, _)) = nearest.filter(|_| !idle.is_empty()) {
             self.out.push(json!({ "kind": "gather", "units": idle, "patch": patch.id }));
         }

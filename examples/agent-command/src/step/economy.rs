@@ -65,13 +65,13 @@ impl World {
         }
     }
 
-    /// A finished unit appears beside its maker, on the side of the middle of the map, so that none hides another.
+    /// A finished unit appears beside its maker, each at another place around it, so that none hides another.
     fn deliver(&mut self, side: usize, kind: Kind, from: Point) {
         const AROUND: [(i32, i32); 8] =
-            [(9, 0), (6, 6), (0, 9), (-6, 6), (-9, 0), (-6, -6), (0, -9), (6, -6)];
-        let turn = self.sides[side].tally.produced as usize % AROUND.len();
-        let (dx, dy) = AROUND[turn];
-        let at = self.map.nearest_free(Point { x: from.x + dx * 10, y: from.y + dy * 10 });
+            [(90, 0), (60, 60), (0, 90), (-60, 60), (-90, 0), (-60, -60), (0, -90), (60, -60)];
+        let owner = &self.sides[side];
+        let place = AROUND[owner.tally.produced as usize % AROUND.len()];
+        let at = self.map.nearest_free(from.offset(place, owner.corner));
         let id = self.muster(side, kind, at);
         let owner = &mut self.sides[side];
         owner.tally.produced += 1;

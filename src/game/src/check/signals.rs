@@ -19,7 +19,7 @@ pub(super) fn check(manifest: &Manifest, faults: &mut Faults) {
             faults.add("control.signals", "the mode needs a vocabulary", "declare signals too");
         }
         (Some(_), None) => {
-            faults.add("signals", "the vocabulary needs its limits", "declare control.signals too")
+            faults.add("signals", "the vocabulary needs its limits", "declare control.signals too");
         }
         (Some(signals), Some(limits)) => {
             vocabulary(manifest, signals, faults);

@@ -67,3 +67,42 @@ fn byte_at(text: &str, units: usize) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// §4: pages hold at most `max` UTF-16 units, end after a line break where one is near, and join to the text.
+    #[test]
+    fn pages_join_to_the_text_and_keep_their_bound() {
+        let texts = [
+            String::new(),
+            "short".into(),
+            "line\n".repeat(500),
+            "x".repeat(1000),
+            "😀".repeat(333),
+            format!("{}\n{}\n", "a".repeat(99), "b".repeat(301)),
+            "\n".repeat(250),
+        ];
+        for text in texts {
+            let pages = pages(&text, 100);
+            assert_eq!(pages.concat(), text);
+            assert!(pages.iter().all(|page| utf16_len(page) <= 100));
+            assert!(pages.len() == 1 || pages.iter().all(|page| !page.is_empty()));
+        }
+        assert_eq!(pages("ab\ncd\nef", 6), ["ab\ncd\n", "ef"]);
+        assert_eq!(pages("😀😀😀", 3), ["😀", "😀", "😀"]);
+    }
+
+    /// §4: pages count from 1; others do not exist; `next` is on every page but the last.
+    #[test]
+    fn pages_count_from_one() {
+        let pages = pages(&"line\n".repeat(50), 100);
+        assert!(TopicPage::of("t", 0, &pages).is_none());
+        assert!(TopicPage::of("t", 4, &pages).is_none());
+        let first = TopicPage::of("t", 1, &pages).map(|page| page.to_json());
+        assert_eq!(first.map(|page| page["next"].clone()), Some(json!({ "topic": "t", "page": 2 })));
+        let last = TopicPage::of("t", 3, &pages).map(|page| page.to_json());
+        assert_eq!(last.map(|page| page.get("next").is_none()), Some(true));
+    }
+}

@@ -61,3 +61,42 @@ fn byte_offset(file: &str, offset: usize) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// §4: windows of at most 20000 units, cut just after a line break, join to the file.
+    #[test]
+    fn windows_join_to_the_file() {
+        for file in [
+            "line of text 😀\n".repeat(5000),
+            "x".repeat(45_000),
+            "😀".repeat(20_001),
+            "short".into(),
+            String::new(),
+        ] {
+            let mut joined = String::new();
+            let mut offset = Some(0);
+            while let Some(at) = offset {
+                let window = SkillWindow::of("s", "p", &file, at).expect("a window");
+                assert!(utf16_len(&window.text) <= SKILL_WINDOW_MAX && window.total == utf16_len(&file));
+                assert!(window.next.is_none() || window.text.ends_with('\n') || !file.contains('\n'));
+                joined.push_str(&window.text);
+                offset = window.next;
+            }
+            assert_eq!(joined, file);
+        }
+    }
+
+    /// §4: an offset past the end, at the end, or inside a surrogate pair does not exist.
+    #[test]
+    fn unknown_offsets_have_no_window() {
+        assert!(SkillWindow::of("s", "p", "a😀b", 1).is_some());
+        assert!(SkillWindow::of("s", "p", "a😀b", 2).is_none());
+        assert!(SkillWindow::of("s", "p", "a😀b", 3).is_some());
+        for offset in [4, 5, usize::MAX] {
+            assert!(SkillWindow::of("s", "p", "a😀b", offset).is_none());
+        }
+    }
+}

@@ -11,10 +11,6 @@ pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 /// Characters of a bearer token (§5).
 const TOKEN_LENGTH: usize = 32;
 
-/// A bearer token of the right form, and no more than that.
-#[derive(Clone, Copy)]
-pub(crate) struct Bearer<'a>(pub(crate) &'a str);
-
 /// Refuses pages of other origins. Agents send none.
 pub(crate) fn origin(headers: &HeaderMap, config: &McpConfig) -> Result<(), Refusal> {
     let known = |origin: &http::HeaderValue| config.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
@@ -27,8 +23,8 @@ pub(crate) fn host(headers: &HeaderMap, config: &McpConfig) -> Result<(), Refusa
     only(headers, &HOST).filter(|host| known(host)).map(|_| ()).ok_or(Refusal::Host)
 }
 
-/// The presented bearer token.
-pub(crate) fn bearer(headers: &HeaderMap) -> Result<Bearer<'_>, Refusal> {
+/// The presented bearer token: of the right form, and no more than that.
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     if !headers.contains_key(AUTHORIZATION) {
         return Err(Refusal::NoCredential);
     }
@@ -38,7 +34,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<Bearer<'_>, Refusal> {
     if !scheme.eq_ignore_ascii_case("bearer") || token.len() != TOKEN_LENGTH || !token.bytes().all(base64url) {
         return Err(Refusal::Credential);
     }
-    Ok(Bearer(token))
+    Ok(token)
 }
 
 /// Refuses bodies that are not declared as JSON.

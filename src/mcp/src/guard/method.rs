@@ -3,52 +3,44 @@
 
 use super::envelope::Request;
 use crate::refusal::Refusal;
-use crate::surface::Offer;
+use crate::surface;
 use serde_json::{Map, Value};
 
-/// A known method with params of its shape.
-#[derive(Debug, PartialEq)]
+/// A known method whose params are of its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// `server/discover`: static, and it claims nothing.
     Discover,
     /// `tools/list`.
     ListTools,
-    /// `tools/call` of a tool that the contract knows.
-    CallTool(ToolCall),
-}
-
-/// A call of a tool that the contract knows; whether the game offers it is for the call to say.
-#[derive(Debug, PartialEq)]
-pub(crate) struct ToolCall {
-    /// The tool's name.
-    pub(crate) name: String,
-    /// The arguments, unchecked.
-    pub(crate) arguments: Map<String, Value>,
+    /// `tools/call` of a tool that the contract has.
+    CallTool,
 }
 
 impl Method {
-    /// Reads a request. `offer` says which tool names exist.
-    pub(crate) fn parse(request: Request, offer: &Offer) -> Result<Self, Refusal> {
-        let mut params = request.params.unwrap_or_default();
-        match request.method.as_str() {
+    /// The method of a request.
+    pub(crate) fn of(request: &Request) -> Result<Self, Refusal> {
+        let none = Map::new();
+        let params = request.params.as_ref().unwrap_or(&none);
+        let (method, shaped) = match request.method.as_str() {
             // Its params hold `_meta` and nothing else.
-            "server/discover" if params.len() > 1 => Err(Refusal::Params),
-            "server/discover" => Ok(Self::Discover),
+            "server/discover" => (Self::Discover, params.len() == 1),
             // The list is one page, so no cursor was ever handed out.
-            "tools/list" if params.contains_key("cursor") => Err(Refusal::Params),
-            "tools/list" => Ok(Self::ListTools),
-            "tools/call" => tool_call(&mut params, offer).map(Self::CallTool),
-            _ => Err(Refusal::UnknownMethod),
+            "tools/list" => (Self::ListTools, !params.contains_key("cursor")),
+            "tools/call" => (Self::CallTool, is_tool_call(params)),
+            _ => return Err(Refusal::UnknownMethod),
+        };
+        if !shaped {
+            return Err(Refusal::Params);
         }
+        let named = params.get("name").and_then(Value::as_str).unwrap_or_default();
+        if method == Self::CallTool && !surface::is_tool(named) {
+            return Err(Refusal::UnknownTool);
+        }
+        Ok(method)
     }
 }
 
-fn tool_call(params: &mut Map<String, Value>, offer: &Offer) -> Result<ToolCall, Refusal> {
-    let Some(Value::String(name)) = params.remove("name") else { return Err(Refusal::Params) };
-    let arguments = match params.remove("arguments") {
-        None => Map::new(),
-        Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(Refusal::Params),
-    };
-    if offer.knows(&name) { Ok(ToolCall { name, arguments }) } else { Err(Refusal::UnknownTool) }
+fn is_tool_call(params: &Map<String, Value>) -> bool {
+    params.get("name").is_some_and(Value::is_string) && params.get("arguments").is_none_or(Value::is_object)
 }

@@ -6,12 +6,15 @@
 mod play;
 mod schemas;
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub(crate) use play::of_game;
+
 use crate::keys;
 use crate::service::{Pipes, PipesError};
-use std::sync::Arc;
 
 /// Who calls: the stable name of a credential, of which only a digest is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -263,7 +263,9 @@ async fn join_anonymous(pipes: &Arc<Pipes>, holder: &Holder, invite: &str) -> An
         }
         Ok(meta.expires_ms)
     });
-    joined(&inbox, expires_ms.await?, cursor).await
+    let expires_ms = expires_ms.await?;
+    pipes.remember(holder.digest(), inbox.id());
+    joined(&inbox, expires_ms, cursor).await
 }
 
 async fn joined(inbox: &Arc<Inbox>, expires_ms: u64, cursor: u64) -> Answer {
@@ -287,10 +289,9 @@ pub(super) async fn mint_seat(pipes: &Arc<Pipes>, holder: &Holder, ask: MintSeat
 
 pub(super) async fn inboxes(pipes: &Arc<Pipes>, holder: &Holder, _ask: Nothing) -> Answer {
     let mut held = Vec::new();
-    for inbox in pipes.open_inboxes() {
-        let seat = inbox.meta().held_by(holder.digest(), pipes.now_ms()).cloned();
-        let Some(seat) = seat else { continue };
-        let place = Place { inbox, seat };
+    for inbox in pipes.held_by(holder.digest()) {
+        // A seat or an inbox that has ended meanwhile is left out.
+        let Ok(place) = Place::find(pipes, holder, &inbox).await else { continue };
         let you = place.player().as_str();
         held.push(json!({"inbox": place.inbox.id(), "you": you, "games": games(&place.inbox).await?}));
     }

@@ -46,7 +46,7 @@ pub struct Dimensions {
 
 /// What a placed mark brought about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placed {
+pub(crate) enum Placed {
     /// The game goes on.
     Open,
     /// The mark completed a line.
@@ -129,10 +129,6 @@ impl Board {
         let at = |row, col| self.cells.get(&(row, col)).map_or(".", |cell| cell.mark.as_str());
         let (rows, cols) = (side(self.dimensions.rows), side(self.dimensions.cols));
         Some((0..rows).map(|row| (0..cols).map(|col| at(row, col)).collect()).collect())
-    }
-
-    pub(crate) fn dimensions(&self) -> Dimensions {
-        self.dimensions
     }
 
     fn size(&self) -> u128 {

@@ -11,9 +11,6 @@ use crate::canonical::Hash;
 /// Boards above this size are not drawn in reports.
 const DRAWN_CELLS: u64 = 1024;
 
-/// A player; the same two as the marks.
-pub type Player = Mark;
-
 /// Where a game stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {

@@ -15,12 +15,13 @@ mod sig;
 
 use std::io::Read;
 
-pub use board::{Dimensions, Mark, Placed};
+pub use board::{Dimensions, Mark};
+pub(crate) use event::Body;
 pub use event::{Fault, Note};
-pub(crate) use event::{Body, Event};
-pub(crate) use game::Game;
-pub use game::{EndedBy, Player, State};
+pub(crate) use game::Started;
+pub use game::{EndedBy, State};
 pub use log::{Capture, LogError, LogReader};
+pub(crate) use crate::canonical::Hash;
 pub use report::{Accepted, FaultRow, GameSummary, NoteRow, Options, Params, Played, Report, Seats, SigKeys, Verdict};
 pub(crate) use sig::{public_tag, sign, verify_tag};
 

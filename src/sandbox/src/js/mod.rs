@@ -111,6 +111,8 @@ type Started = (Persistent<Function<'static>>, Detail);
 
 fn start(ctx: &Ctx<'_>, call: &Call, source: &str, match_data: &str) -> Result<Started, PolicyError> {
     run_script(ctx, source).map_err(|error| thrown::script_failure(ctx, call, &error))?;
+    run_jobs(ctx, call);
+    call.check()?;
     let think = global(ctx, call, "think")?
         .into_function()
         .ok_or_else(|| PolicyError::with_text(PolicyErrorCode::MissingExport, "think is not a function"))?;

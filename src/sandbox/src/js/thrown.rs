@@ -13,7 +13,7 @@ const OUT_OF_MEMORY: &str = "out of memory";
 
 /// A failure while the policy's code ran; `otherwise` unless the budget or the memory limit is the reason.
 pub(super) fn failure(ctx: &Ctx<'_>, call: &Call, error: &Error, otherwise: PolicyErrorCode) -> PolicyError {
-    let thrown = Thrown::catch(ctx, error);
+    let thrown = Thrown::catch(ctx, call, error);
     thrown.describe(call, otherwise)
 }
 
@@ -22,7 +22,7 @@ pub(super) fn script_failure(ctx: &Ctx<'_>, call: &Call, error: &Error) -> Polic
     if matches!(error, Error::InvalidString(_)) {
         return PolicyError::with_text(PolicyErrorCode::Compile, "the source contains a NUL character");
     }
-    let thrown = Thrown::catch(ctx, error);
+    let thrown = Thrown::catch(ctx, call, error);
     let otherwise = if thrown.is_parse_error() { PolicyErrorCode::Compile } else { PolicyErrorCode::Threw };
     thrown.describe(call, otherwise)
 }
@@ -39,7 +39,11 @@ struct Thrown {
 }
 
 impl Thrown {
-    fn catch(ctx: &Ctx<'_>, error: &Error) -> Self {
+    fn catch(ctx: &Ctx<'_>, call: &Call, error: &Error) -> Self {
+        if call.interrupted() {
+            // Reading the exception could run more of the policy.
+            return Self::default();
+        }
         if !matches!(error, Error::Exception) {
             return Self { without_object: true, ..Self::default() };
         }

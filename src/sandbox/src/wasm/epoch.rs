@@ -14,7 +14,7 @@ use wasmtime::{Config, Engine, OptLevel};
 const TICK: Duration = Duration::from_millis(1);
 
 /// How many ticks without a running policy pass before the ticker sleeps until the next call.
-const IDLE_TICKS: u32 = 100;
+const IDLE_TICKS: u32 = 16;
 
 /// Bytes of stack that compiled code may use.
 const WASM_STACK_BYTES: usize = 512 * 1024;

@@ -1,0 +1,212 @@
+/**
+ * A PlayerThree match over a joined room: the messages in, the operations out. It holds no rule of a game and trusts
+ * nothing of a message beyond what `PROTOCOL.md` promises.
+ */
+
+import { Calls, type CallOptions } from "./calls.js";
+import type { Json } from "./delta.js";
+import { Listeners, type Unsubscribe } from "./listeners.js";
+import { ObserverPlayer } from "./observer.js";
+import type { Approval, Controller, Mandate, Minted, Seat, SeatRef, Status, Welcome } from "./protocol.js";
+import type { RoomLike } from "./room.js";
+import { SeatControl } from "./seat.js";
+import { ViewStream, type ViewMessage } from "./views.js";
+
+/** Sides whose streams are kept; a match has far fewer. */
+const MAX_TEAMS = 64;
+/** An approved policy is tried before the answer comes. */
+const APPROVAL_MS = 60_000;
+
+/** What a connection tells of. */
+interface Events {
+  /** After a join and after every reconnection. */
+  welcome: [welcome: Welcome];
+  status: [status: Status];
+  seats: [seats: readonly Seat[]];
+  /** The view stream of a team is lost: leave the room and join again for a keyframe. */
+  lost: [team: string];
+  /** The connection dropped; operations in flight ended with `closed`. */
+  dropped: [];
+  /** The room was left or the connection ended for good. */
+  closed: [code: number];
+}
+
+/** Makes a connection of a room. Call it in the same turn in which the room was joined, so that no message is missed. */
+export function connect(room: RoomLike): Connection {
+  return new Connection(room);
+}
+
+export class Connection {
+  /** The delayed stream, for a client that joined as an observer. */
+  readonly observer: ObserverPlayer;
+  readonly #calls: Calls;
+  readonly #views = new Map<string, ViewStream>();
+  readonly #listeners: { [Name in keyof Events]: Listeners<Events[Name]> } = {
+    welcome: new Listeners(),
+    status: new Listeners(),
+    seats: new Listeners(),
+    lost: new Listeners(),
+    dropped: new Listeners(),
+    closed: new Listeners(),
+  };
+  readonly #subscriptions: Unsubscribe[] = [];
+  #welcome: Welcome | undefined;
+  #status: Status | undefined;
+  #seats: readonly Seat[] = [];
+
+  constructor(room: RoomLike) {
+    this.#calls = new Calls((type, message) => room.send(type, message));
+    this.observer = new ObserverPlayer((message) => room.send("playerthree:observer", message));
+    this.#receive(room);
+    this.#follow(room);
+  }
+
+  /** What the server said first. */
+  get welcome(): Welcome | undefined {
+    return this.#welcome;
+  }
+
+  get status(): Status | undefined {
+    return this.#status;
+  }
+
+  get seats(): readonly Seat[] {
+    return this.#seats;
+  }
+
+  on<Name extends keyof Events>(event: Name, callback: (...args: Events[Name]) => void): Unsubscribe {
+    return this.#listeners[event].add(callback);
+  }
+
+  /** The view stream of a team; without one, that of the client's own side. */
+  view<View = Json>(team = this.#welcome?.seat?.team ?? this.#welcome?.team): ViewStream<View> | undefined {
+    return team === undefined ? undefined : (this.#stream(team) as ViewStream<View> | undefined);
+  }
+
+  /** The calls of a seat of one's own side. */
+  seat(role: string): SeatControl {
+    return new SeatControl(role, (method, args, options) => this.call(role, method, args, options));
+  }
+
+  /** One call of a seat (§4 `SeatControl`). */
+  call<T = Json>(role: string, method: string, args: object = {}, options?: CallOptions): Promise<T> {
+    return this.#calls.request("call", { role, method, args }, options);
+  }
+
+  /** A fresh view of one's side, outside the stream. */
+  freshView<View = Json>(options?: CallOptions): Promise<{ version: number; view: View }> {
+    return this.#calls.request("view", {}, options);
+  }
+
+  /** The report of one's side, once its outcome is final. */
+  report<Report = Json>(options?: CallOptions): Promise<{ team: string; report: Report }> {
+    return this.#calls.request("report", {}, options);
+  }
+
+  /** Sets what the agent on a seat of one's own may do and is asked to (§7). */
+  mandate(seat: SeatRef, mandate: Mandate, options?: CallOptions): Promise<void> {
+    return this.#owner("mandate", { ...seat, mandate }, options);
+  }
+
+  /** Replaces the scopes of a seat of one's own (§6). */
+  scopes(seat: SeatRef, scopes: readonly string[], options?: CallOptions): Promise<void> {
+    return this.#owner("scopes", { ...seat, scopes }, options);
+  }
+
+  /** Says who acts for a seat of one's own. */
+  controller(seat: SeatRef, controller: Controller, options?: CallOptions): Promise<void> {
+    return this.#owner("controller", { ...seat, controller }, options);
+  }
+
+  /** Decides on what an agent asked approval for. */
+  resolveApproval(
+    seat: SeatRef,
+    decision: { id: string; approve: boolean },
+    options?: CallOptions,
+  ): Promise<Pick<Approval, "id" | "status" | "version">> {
+    return this.#calls.request("resolveApproval", { ...seat, ...decision }, { timeoutMs: APPROVAL_MS, ...options });
+  }
+
+  /** A token for an agent of one's own on a seat that is one's own or open. */
+  mint(seat: SeatRef, options?: CallOptions): Promise<Minted> {
+    return this.#calls.request("mint", seat, options);
+  }
+
+  /** Stops listening to the room and ends every operation in flight. Leaving the room is the caller's. */
+  dispose(): void {
+    this.#subscriptions.splice(0).forEach((unsubscribe) => unsubscribe());
+    this.#calls.close();
+  }
+
+  async #owner(op: string, fields: object, options?: CallOptions): Promise<void> {
+    await this.#calls.request(op, fields, options);
+  }
+
+  #receive(room: RoomLike): void {
+    const handlers: Record<string, (message: never) => void> = {
+      result: (message) => this.#calls.answer(message),
+      observer: (message) => this.observer.receive(message),
+      view: (message: ViewMessage) => this.#receiveView(message),
+      welcome: (message: Partial<Welcome>) => this.#receiveWelcome(message),
+      status: (message: Partial<Status>) => this.#receiveStatus(message),
+      seats: (message: { seats?: readonly Seat[] }) => this.#receiveSeats(message),
+    };
+    for (const [op, handler] of Object.entries(handlers)) {
+      const receive = (message: unknown) => {
+        if (typeof message === "object" && message !== null) handler(message as never);
+      };
+      this.#subscriptions.push(room.onMessage(`playerthree:${op}`, receive));
+    }
+  }
+
+  #receiveWelcome(message: Partial<Welcome>): void {
+    if (typeof message.match !== "string") return;
+    this.#welcome = message as Welcome;
+    this.#listeners.welcome.emit(this.#welcome);
+  }
+
+  #receiveStatus(message: Partial<Status>): void {
+    if (!Number.isSafeInteger(message.tick)) return;
+    this.#status = message as Status;
+    this.#listeners.status.emit(this.#status);
+  }
+
+  #receiveSeats(message: { seats?: readonly Seat[] }): void {
+    if (!Array.isArray(message.seats)) return;
+    this.#seats = message.seats;
+    this.#listeners.seats.emit(this.#seats);
+  }
+
+  #receiveView(message: ViewMessage): void {
+    if (typeof message.team !== "string") return;
+    if (this.#stream(message.team)?.receive(message) === false) this.#listeners.lost.emit(message.team);
+  }
+
+  #stream(team: string): ViewStream | undefined {
+    const known = this.#views.get(team);
+    if (known || this.#views.size >= MAX_TEAMS) return known;
+    const stream = new ViewStream(team);
+    this.#views.set(team, stream);
+    return stream;
+  }
+
+  #follow(room: RoomLike): void {
+    const left = (code: number) => {
+      this.dispose();
+      this.#listeners.closed.emit(code);
+    };
+    const dropped = () => {
+      this.#calls.interrupt();
+      this.#listeners.dropped.emit();
+    };
+    const resumed = () => this.observer.resume();
+    room.onLeave(left);
+    room.onDrop?.(dropped);
+    room.onReconnect?.(resumed);
+    this.#subscriptions.push(
+      () => room.onLeave.remove(left),
+      () => room.onDrop?.remove(dropped),
+      () => room.onReconnect?.remove(resumed),
+    );
+  }
+}

@@ -1,0 +1,111 @@
+/** The shapes of `playerthree:*` messages, as `PROTOCOL.md` describes them. Types only. */
+
+import type { Json } from "./delta.js";
+
+/** How a client joined. */
+export type As = "player" | "spectator" | "observer";
+
+/** Who acts for a seat. */
+export type Controller = "human" | "agent" | "policy" | "bot" | "none";
+
+/** `playerthree:welcome` */
+export interface Welcome {
+  readonly as: As;
+  readonly match: string;
+  readonly game: { readonly id: string; readonly version: string; readonly title: string };
+  readonly teams: readonly string[];
+  readonly surfaceHash: string;
+  readonly seat?: { readonly team: string; readonly role: string };
+  readonly team?: string;
+}
+
+/** `playerthree:status` */
+export interface Status {
+  readonly tick: number;
+  readonly phase: string;
+  readonly outcomes: { readonly [team: string]: Json };
+  readonly ranks?: Json;
+}
+
+/** A policy or publication that waits for its owner's decision (§7). */
+export interface Approval {
+  readonly id: string;
+  readonly kind: string;
+  readonly version?: number;
+  readonly status: string;
+}
+
+/** A seat of `playerthree:seats`. The members behind `owner` come to the seat's owner only. */
+export interface Seat {
+  readonly team: string;
+  readonly role: string;
+  readonly controller: Controller;
+  readonly open: boolean;
+  readonly agentActive: boolean;
+  /** Clients must show this label (§1). */
+  readonly aiPlayer: boolean;
+  readonly mode: "live" | "policy" | "bot" | "held";
+  readonly owner?: { readonly display: string };
+  readonly scopes?: readonly string[];
+  readonly mandate?: Mandate;
+  readonly botLevel?: string | null;
+  readonly policy?: Json;
+  readonly approval?: Approval;
+}
+
+/** What an owner allows and asks of the agent on a seat (§7). */
+export interface Mandate {
+  readonly autonomy: "autonomous" | "supervised";
+  readonly directive: { readonly [name: string]: Json };
+  readonly limits?: { readonly [name: string]: Json };
+  readonly whenAbsent: "policy" | "bot" | "hold" | "pause";
+}
+
+/** A seat of one's own; `team` only where one owns seats of that role on more than one side. */
+export interface SeatRef {
+  readonly role: string;
+  readonly team?: string;
+}
+
+/** The acknowledgement of one intent (§4). */
+export type Ack =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: string;
+      readonly schemaCode?: string;
+      readonly path?: readonly (string | number)[];
+      readonly gameCode?: string;
+    };
+
+/** The result of `wait`. */
+export interface Waited {
+  readonly phase: string;
+  readonly tick: number;
+  readonly outcome: Json;
+  readonly events: readonly Json[];
+  readonly wake?: "event" | "ended" | "approval";
+  readonly observation?: Json;
+  readonly instruction?: string;
+}
+
+/** The result of `policyDeploy` and `policyRollback`. */
+export type Deployed =
+  | { readonly ok: true; readonly version: number; readonly probe: Json }
+  | { readonly ok: false; readonly error?: Json; readonly approval?: Json };
+
+/** The result of `mint`: a token for an agent of one's own. It is a secret. */
+export interface Minted {
+  readonly team: string;
+  readonly role: string;
+  readonly token: string;
+  readonly expiresAt: number;
+  readonly mcpPath: string;
+}
+
+/** What an observer may see, and how late. */
+export interface Grant {
+  readonly kind: string;
+  readonly teams: readonly string[];
+  readonly delayMs: number;
+}

@@ -1,0 +1,166 @@
+// Operations (§4): numbering, answers, closed errors, timeouts and the end of a connection.
+
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { connect, PlayerThreeError } from "../dist/playerthree.js";
+import { FakeRoom } from "./fake-room.mjs";
+
+function joined() {
+  const room = new FakeRoom();
+  return { room, match: connect(room) };
+}
+
+/** The error with which a promise ends. */
+async function failure(promise) {
+  try {
+    await promise;
+  } catch (error) {
+    assert.ok(error instanceof PlayerThreeError, String(error));
+    return error;
+  }
+  return assert.fail("no error");
+}
+
+test("a call is answered by its number, whatever the order", async () => {
+  const { room, match } = joined();
+  const first = match.seat("ground").act([{ kind: "move" }]);
+  const second = match.seat("air").observe({ since: 3 });
+  const [one, two] = room.sent;
+  assert.deepStrictEqual(one, {
+    type: "playerthree:call",
+    message: { op: "call", seq: one.message.seq, role: "ground", method: "act", args: { intents: [{ kind: "move" }] } },
+  });
+  room.push("result", { op: "result", seq: two.message.seq, ok: true, data: { observation: { tick: 4 } } });
+  room.push("result", { op: "result", seq: one.message.seq, ok: true, data: { acks: [{ ok: true }] } });
+  assert.deepStrictEqual(await first, [{ ok: true }]);
+  assert.deepStrictEqual(await second, { tick: 4 });
+});
+
+test("every owner operation has its message", async () => {
+  const { room, match } = joined();
+  const mandate = { autonomy: "supervised", directive: {}, whenAbsent: "hold" };
+  for (const [send, expected] of [
+    [() => match.mandate({ role: "r" }, mandate), { op: "mandate", role: "r", mandate }],
+    [() => match.scopes({ role: "r", team: "t" }, ["act"]), { op: "scopes", role: "r", team: "t", scopes: ["act"] }],
+    [() => match.controller({ role: "r" }, "agent"), { op: "controller", role: "r", controller: "agent" }],
+    [
+      () => match.resolveApproval({ role: "r" }, { id: "a1", approve: true }),
+      { op: "resolveApproval", role: "r", id: "a1", approve: true },
+    ],
+    [() => match.mint({ role: "r", team: "t" }), { op: "mint", role: "r", team: "t" }],
+    [() => match.report(), { op: "report" }],
+    [() => match.freshView(), { op: "view" }],
+  ]) {
+    const answer = send();
+    const { type, message } = room.sent.at(-1);
+    assert.equal(type, `playerthree:${expected.op}`);
+    assert.deepStrictEqual(message, { ...expected, seq: message.seq });
+    room.answer({ ok: true, data: {} });
+    await answer;
+  }
+});
+
+test("a refusal becomes an error with its code", async () => {
+  const { room, match } = joined();
+  const refused = match.call("r", "act", { intents: [] });
+  room.answer({ ok: false, code: "invalid", schemaCode: "range", path: ["intents"] });
+  const error = await failure(refused);
+  assert.deepStrictEqual([error.code, error.schemaCode, error.path], ["invalid", "range", ["intents"]]);
+});
+
+test("an unknown code is a protocol error", async () => {
+  const { room, match } = joined();
+  const refused = match.call("r", "act");
+  room.answer({ ok: false, code: "of my own" });
+  assert.equal((await failure(refused)).code, "protocol");
+});
+
+test("a call without an answer times out, a wait only after what it waits for", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const { room, match } = joined();
+    const call = failure(match.call("r", "observe", {}, { timeoutMs: 500 }));
+    let waited = false;
+    const wait = match.seat("r").wait({ seconds: 30 }).then(() => (waited = true));
+    mock.timers.tick(500);
+    assert.equal((await call).code, "timeout");
+    mock.timers.tick(35_000);
+    room.answer({ ok: true, data: {} });
+    await wait;
+    assert.ok(waited);
+    room.push("result", { op: "result", seq: room.sent[0].message.seq, ok: true, data: "too late" });
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("a dropped connection ends what waits, and later calls still go out", async () => {
+  const { room, match } = joined();
+  const dropped = [];
+  match.on("dropped", () => dropped.push(true));
+  const call = match.call("r", "observe");
+  room.onDrop.invoke();
+  assert.equal((await failure(call)).code, "closed");
+  assert.deepStrictEqual(dropped, [true]);
+  const later = match.call("r", "observe");
+  room.answer({ ok: true, data: 1 });
+  assert.equal(await later, 1);
+});
+
+test("after leaving, calls end at once and nothing listens any more", async () => {
+  const { room, match } = joined();
+  const closed = [];
+  match.on("closed", (code) => closed.push(code));
+  const call = match.call("r", "observe");
+  room.onLeave.invoke(4000);
+  assert.equal((await failure(call)).code, "closed");
+  assert.equal((await failure(match.call("r", "observe"))).code, "closed");
+  assert.deepStrictEqual(closed, [4000]);
+  assert.deepStrictEqual([room.handlers.size, room.onLeave.size(), room.onDrop.size()], [0, 0, 0]);
+});
+
+test("a send that fails ends its call", async () => {
+  const { room, match } = joined();
+  room.send = () => {
+    throw new Error("socket");
+  };
+  assert.equal((await failure(match.call("r", "observe"))).code, "closed");
+});
+
+test("waiting calls are bounded", async () => {
+  const { room, match } = joined();
+  const calls = Array.from({ length: 256 }, () => failure(match.call("r", "observe")));
+  assert.equal((await failure(match.call("r", "observe"))).code, "busy");
+  assert.equal(room.sent.length, 256);
+  match.dispose();
+  assert.deepStrictEqual(new Set((await Promise.all(calls)).map((error) => error.code)), new Set(["closed"]));
+});
+
+test("messages out of shape change nothing", () => {
+  const { room, match } = joined();
+  for (const op of ["result", "view", "observer", "welcome", "status", "seats"]) {
+    for (const body of [undefined, null, 1, "text"]) room.push(op, body);
+  }
+  room.push("view", { team: 5, version: 1, view: {} });
+  room.push("seats", { op: "seats", seats: 5 });
+  room.push("welcome", { op: "welcome" });
+  room.push("status", { op: "status", tick: "1" });
+  assert.equal(match.welcome, undefined);
+  assert.equal(match.status, undefined);
+  assert.deepStrictEqual(match.seats, []);
+});
+
+test("pushes are kept and told", () => {
+  const { room, match } = joined();
+  const told = [];
+  for (const event of ["welcome", "status", "seats"]) match.on(event, (value) => told.push([event, value]));
+  const welcome = { op: "welcome", as: "spectator", match: "m1", team: "red", teams: ["red"] };
+  const status = { op: "status", tick: 3, phase: "running", outcomes: {} };
+  const seats = [{ team: "red", role: "ground", controller: "agent", aiPlayer: true }];
+  room.push("welcome", welcome);
+  room.push("status", status);
+  room.push("seats", { op: "seats", seats });
+  assert.deepStrictEqual(told, [["welcome", welcome], ["status", status], ["seats", seats]]);
+  assert.deepStrictEqual([match.welcome, match.status, match.seats], [welcome, status, seats]);
+  assert.equal(match.view().team, "red");
+});

@@ -1,0 +1,175 @@
+//! Which answer belongs to which call. Pure: numbers calls, reads answers, and accepts one only for a call that waits.
+
+use crate::{Error, Result};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Most calls of one connection that wait for their answers.
+pub const MAX_PENDING_CALLS: usize = 64;
+
+/// Longest code of a refusal, in bytes.
+const MAX_CODE_BYTES: usize = 64;
+
+/// The calls of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    last: u32,
+    waiting: HashSet<u32>,
+}
+
+/// A call as it goes over the wire.
+#[derive(Debug, Serialize)]
+pub(crate) struct CallMessage<'a, A: ?Sized> {
+    op: &'static str,
+    pub(crate) seq: u32,
+    role: &'a str,
+    method: &'a str,
+    args: &'a A,
+}
+
+/// An answer, with the number of its call.
+#[derive(Debug)]
+pub struct Answer {
+    /// The call's number.
+    pub seq: u32,
+    /// The host's data, or [`Error::Call`].
+    pub result: Result<Value>,
+}
+
+impl Calls {
+    /// Numbers a call. It waits until its answer is read, or until [`Calls::forget`].
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while [`MAX_PENDING_CALLS`] wait.
+    pub(crate) fn begin<'a, A: ?Sized>(
+        &mut self,
+        role: &'a str,
+        method: &'a str,
+        args: &'a A,
+    ) -> Result<CallMessage<'a, A>> {
+        if self.waiting.len() >= MAX_PENDING_CALLS {
+            return Err(Error::Busy);
+        }
+        let seq = self.free_number();
+        self.waiting.insert(seq);
+        Ok(CallMessage { op: "call", seq, role, method, args })
+    }
+
+    /// Takes back a call that was never sent.
+    pub(crate) fn forget(&mut self, seq: u32) {
+        self.waiting.remove(&seq);
+    }
+
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// [`Error::Answer`] for what is no answer, or answers no call that waits; nothing changes then.
+    pub(crate) fn settle(&mut self, answer: Value) -> Result<Answer> {
+        let seq = answer.get("seq").and_then(Value::as_u64).and_then(|seq| u32::try_from(seq).ok());
+        let seq = seq.filter(|seq| self.waiting.contains(seq)).ok_or(Error::Answer)?;
+        let result = read(answer)?;
+        self.waiting.remove(&seq);
+        Ok(Answer { seq, result })
+    }
+
+    /// The next number, from 1, that no waiting call has. There always is one among so few.
+    fn free_number(&mut self) -> u32 {
+        loop {
+            self.last = self.last.wrapping_add(1).max(1);
+            if !self.waiting.contains(&self.last) {
+                return self.last;
+            }
+        }
+    }
+}
+
+/// The outcome of an answer. A broken answer is the outer error, a refusal the inner one.
+fn read(mut answer: Value) -> Result<Result<Value>> {
+    if answer["op"] != "result" {
+        return Err(Error::Answer);
+    }
+    match answer["ok"] {
+        Value::Bool(true) => Ok(Ok(answer["data"].take())),
+        Value::Bool(false) => {
+            let code = answer["code"].as_str().filter(|code| is_code(code)).ok_or(Error::Answer)?.to_owned();
+            Ok(Err(Error::Call { code, answer: Box::new(answer) }))
+        }
+        _ => Err(Error::Answer),
+    }
+}
+
+fn is_code(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    (1..=MAX_CODE_BYTES).contains(&text.len()) && text.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ask(calls: &mut Calls) -> Result<u32> {
+        calls.begin("player", "observe", &json!({})).map(|message| message.seq)
+    }
+
+    #[test]
+    fn a_call_has_the_members_of_the_binding() {
+        // §4: {op:"call",seq,role,method,args}
+        let mut calls = Calls::default();
+        let args = json!({ "since": 3 });
+        let message = calls.begin("player", "observe", &args).unwrap();
+        let expected =
+            json!({ "op": "call", "seq": 1, "role": "player", "method": "observe", "args": { "since": 3 } });
+        assert_eq!(serde_json::to_value(message).unwrap(), expected);
+    }
+
+    #[test]
+    fn answers_find_their_calls_in_any_order() {
+        // §4: {op:"result",seq,ok:true,data} or {op:"result",seq,ok:false,code}
+        let mut calls = Calls::default();
+        let (first, second) = (ask(&mut calls).unwrap(), ask(&mut calls).unwrap());
+        let refused = json!({ "op": "result", "seq": second, "ok": false, "code": "invalid", "path": ["a"] });
+        let Answer { seq, result: Err(Error::Call { code, answer }) } = calls.settle(refused).unwrap() else {
+            panic!()
+        };
+        assert_eq!((seq, code.as_str(), &answer["path"]), (second, "invalid", &json!(["a"])));
+        let done =
+            calls.settle(json!({ "op": "result", "seq": first, "ok": true, "data": { "n": 1 } })).unwrap();
+        assert_eq!((done.seq, done.result.unwrap()), (first, json!({ "n": 1 })));
+    }
+
+    #[test]
+    fn an_answer_that_nobody_waits_for_is_an_error_and_changes_nothing() {
+        let mut calls = Calls::default();
+        let seq = ask(&mut calls).unwrap();
+        for answer in [
+            json!({ "op": "result", "seq": seq + 1, "ok": true, "data": 1 }),
+            json!({ "op": "result", "seq": -1, "ok": true }),
+            json!({ "op": "call", "seq": seq, "ok": true }),
+            json!({ "op": "result", "seq": seq, "ok": "yes" }),
+            json!({ "op": "result", "seq": seq, "ok": false }),
+            json!({ "op": "result", "seq": seq, "ok": false, "code": "Not A Code" }),
+            json!({ "op": "result", "seq": seq, "ok": false, "code": "a".repeat(65) }),
+            json!([seq]),
+            json!(null),
+        ] {
+            assert_eq!(calls.settle(answer).unwrap_err().code(), "answer");
+        }
+        let answer = json!({ "op": "result", "seq": seq, "ok": true });
+        assert!(calls.settle(answer.clone()).is_ok());
+        assert_eq!(calls.settle(answer).unwrap_err().code(), "answer", "an answer counts once");
+    }
+
+    #[test]
+    fn only_so_many_calls_wait_and_numbers_wrap_around_them() {
+        let mut calls = Calls { last: u32::MAX - 1, ..Calls::default() };
+        let numbers: Vec<u32> = (0..MAX_PENDING_CALLS).map(|_| ask(&mut calls).unwrap()).collect();
+        assert_eq!(numbers[..3], [u32::MAX, 1, 2]);
+        assert_eq!(ask(&mut calls).unwrap_err().code(), "busy");
+        calls.forget(numbers[0]);
+        calls.last = 0;
+        let last = u32::try_from(MAX_PENDING_CALLS).unwrap();
+        assert_eq!(ask(&mut calls).unwrap(), last, "the numbers that wait are skipped");
+    }
+}

@@ -1,0 +1,133 @@
+//! A room with PlayerThree in it: sends calls, sorts what comes in. It reads nothing while its owner does not.
+
+use super::calls::Calls;
+use super::{Answer, CALL, RESULT, VIEW, View, Views};
+use crate::{Error, Event, Result, Room};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// Most happenings that wait for [`Link::next`] while [`Link::call`] waits for its answer.
+pub const MAX_BACKLOG: usize = 256;
+
+/// What happens on a link.
+#[derive(Debug)]
+pub enum Happening {
+    /// A call that [`Link::begin`] sent is answered.
+    Answer(Answer),
+    /// The view of this team is new; read it with [`Link::view`].
+    View(String),
+    /// Anything else in the room, its close among them.
+    Room(Event),
+}
+
+/// A joined room and its PlayerThree messages.
+#[derive(Debug)]
+pub struct Link {
+    room: Room,
+    calls: Calls,
+    views: Views,
+    backlog: VecDeque<Happening>,
+}
+
+impl Link {
+    /// Takes over a joined room.
+    #[must_use]
+    pub fn new(room: Room) -> Self {
+        Self { room, calls: Calls::default(), views: Views::default(), backlog: VecDeque::new() }
+    }
+
+    /// The room.
+    #[must_use]
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// The room, to send the game's own messages. What is read from it directly is lost to the link.
+    pub fn room_mut(&mut self) -> &mut Room {
+        &mut self.room
+    }
+
+    /// The latest view of a team, where one is known.
+    #[must_use]
+    pub fn view(&self, team: &str) -> Option<&View> {
+        self.views.get(team)
+    }
+
+    /// Sends a call and returns its number; the answer comes as [`Happening::Answer`]. If this future is dropped the
+    /// call may or may not have been sent.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while [`MAX_PENDING_CALLS`](super::MAX_PENDING_CALLS) wait; else as [`Room::send`].
+    pub async fn begin<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<u32> {
+        let message = self.calls.begin(role, method, args)?;
+        let seq = message.seq;
+        if let Err(error) = self.room.send(CALL, &message).await {
+            self.calls.forget(seq);
+            return Err(error);
+        }
+        Ok(seq)
+    }
+
+    /// Sends a call and waits for its answer. Everything else that happens meanwhile is kept for [`Link::next`]. The
+    /// caller bounds the time.
+    ///
+    /// # Errors
+    /// [`Error::Call`] where the host refuses; [`Error::Closed`]; [`Error::View`] and [`Error::Answer`] for a server
+    /// that does not follow the protocol; [`Error::Busy`] when more than [`MAX_BACKLOG`] happenings wait.
+    pub async fn call<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<Value> {
+        let seq = self.begin(role, method, args).await?;
+        loop {
+            match self.receive().await? {
+                Happening::Answer(answer) if answer.seq == seq => return answer.result,
+                Happening::Room(Event::Closed { code }) => return Err(Error::Closed { code }),
+                other => self.keep(other)?,
+            }
+        }
+    }
+
+    /// Waits for what happens next. Cancel safe. After [`Error::View`] the link goes on without that team's view.
+    ///
+    /// # Errors
+    /// [`Error::View`], [`Error::Answer`] and [`Error::Decode`] for a server that does not follow the protocol.
+    pub async fn next(&mut self) -> Result<Happening> {
+        match self.backlog.pop_front() {
+            Some(kept) => Ok(kept),
+            None => self.receive().await,
+        }
+    }
+
+    /// Leaves on purpose. See [`Room::leave`].
+    ///
+    /// # Errors
+    /// As [`Room::leave`].
+    pub async fn leave(self) -> Result<u16> {
+        self.room.leave().await
+    }
+
+    async fn receive(&mut self) -> Result<Happening> {
+        match self.room.next().await {
+            Event::Message { kind, payload } if kind == RESULT => {
+                self.calls.settle(payload.json()?).map(Happening::Answer)
+            }
+            Event::Message { kind, payload } if kind == VIEW => {
+                Ok(Happening::View(self.views.accept(payload.json()?)?))
+            }
+            event => Ok(Happening::Room(event)),
+        }
+    }
+
+    /// Keeps a happening. News of a view that already waits is not repeated, as the view itself is kept apart.
+    fn keep(&mut self, happening: Happening) -> Result<()> {
+        if let Happening::View(team) = &happening
+            && self.backlog.iter().any(|kept| matches!(kept, Happening::View(waiting) if waiting == team))
+        {
+            return Ok(());
+        }
+        if self.backlog.len() >= MAX_BACKLOG {
+            return Err(Error::Busy);
+        }
+        self.backlog.push_back(happening);
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Sockets at and past their bounds: silence, slowness, full mailboxes.
+
+use super::*;
+use tokio::io::AsyncWriteExt;
+use tokio::time::Instant;
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_answers_pings_stays_and_a_silent_one_is_dropped() {
+    let world = World::new(Config::default());
+    let mut answering = world.create(nothing()).await;
+    let silent = world.create(nothing()).await;
+    let start = Instant::now();
+    // Reading is what makes a client answer pings.
+    let reading = tokio::spawn(async move { answering.closed().await });
+    while !world.heard().contains(&Heard::Leave(silent.seat.session, 1006)) {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let config = Config::default();
+    let silence = config.ping_interval * (config.ping_misses + 1);
+    assert!((silence..silence + Duration::from_secs(2)).contains(&start.elapsed()));
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert!(!reading.is_finished());
+}
+
+// Field report U35.
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_is_closed_at_the_bound_and_no_other_notices() {
+    let config = Config { outbound_queue_bytes: 100_000, ..Config::default() };
+    let world = World::new(config);
+    let mut slow = world.create(nothing()).await;
+    let seat = world.seat(Method::JoinById, slow.seat.room.as_str(), nothing()).await.unwrap();
+    let mut other = world.connect(seat, None).await.unwrap();
+    // Below the bound nothing happens, however slow the reader.
+    slow.send(FLOOD, 90).await;
+    world.rest().await;
+    assert_eq!(world.listed(seat).unwrap().connected, 2);
+    slow.send(FLOOD, 90).await;
+    world.rest().await;
+    assert!(world.heard().contains(&Heard::Drop(slow.seat.session, 4100)));
+    assert_eq!(slow.closed().await, 4100);
+    other.send(SAY, 1).await;
+    assert_eq!(other.next().await.unwrap(), b"\x0d\xa7welcome\x01");
+    assert_eq!(other.next().await.unwrap(), b"\x0d\xa4said\x01");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_before_the_acknowledgement_is_bounded_too() {
+    let world = World::new(Config { outbound_queue_bytes: 10_000, ..Config::default() });
+    let seat = world.seat(Method::Create, "room", nothing()).await.unwrap();
+    let mut client = world.open(seat, None).await.unwrap();
+    client.send(FLOOD, 20).await;
+    assert_eq!(client.closed().await, 4100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_mailbox_hands_events_back_and_makes_sockets_wait() {
+    let world = World::new(Config { mailbox: 4, ..Config::default() });
+    let mut client = world.create(nothing()).await;
+    world.rest().await;
+    let handle = lock(&world.rooms.handles)[0].clone();
+    // Nothing else runs until this test awaits, so the mailbox only fills.
+    for event in 0..4 {
+        handle.try_post(event).unwrap();
+    }
+    assert_eq!(handle.try_post(4), Err(crate::PostError::Full(4)));
+    for number in 0..100 {
+        client.send(SAY, number).await;
+    }
+    world.rest().await;
+    let session = client.seat.session;
+    let said: Vec<_> =
+        world.heard().into_iter().filter(|heard| matches!(heard, Heard::Message(..))).collect();
+    let expected: Vec<_> = (0..100).map(|number| Heard::Message(session, number)).collect();
+    assert_eq!(said, expected, "nothing is lost or out of order");
+}
+
+// Field report U25: the socket goes away at each point of a join.
+#[tokio::test(start_paused = true)]
+async fn a_socket_that_goes_away_during_its_join_joins_and_leaves_or_neither() {
+    for acknowledges in [false, true] {
+        let world = World::new(Config::default());
+        let seat = world.seat(Method::Create, "room", nothing()).await.unwrap();
+        let mut client = world.open(seat, None).await.unwrap();
+        if acknowledges {
+            client.send_raw(vec![wire::JOIN_ROOM]).await;
+        }
+        drop(client);
+        world.rest().await;
+        let session = seat.session;
+        let life =
+            [Heard::Join(session), Heard::Drop(session, 1006), Heard::Leave(session, 1006), Heard::Dispose];
+        assert_eq!(world.heard(), life);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_frame_is_no_message() {
+    let world = World::new(Config::default());
+    let mut client = world.create(nothing()).await;
+    let masked = [0x82, 0x83, 0, 0, 0, 0, wire::ROOM_DATA, 0, 1];
+    client.socket.get_mut().write_all(&masked[..8]).await.unwrap();
+    world.rest().await;
+    let session = client.seat.session;
+    assert_eq!(world.heard(), [Heard::Join(session)]);
+    client.socket.get_mut().write_all(&masked[8..]).await.unwrap();
+    world.rest().await;
+    assert_eq!(world.heard(), [Heard::Join(session), Heard::Message(session, 1)]);
+}

@@ -1,0 +1,117 @@
+//! One tool call from its arguments to its result (§4, §15): rate, place in flight, role, the match's answer, the check
+//! of our own output. A failed call is a result too, with a closed code and nothing of the input.
+
+use crate::lease::Lease;
+use crate::render::{self, Answer, Paging};
+use crate::surface::{Offer, Offered};
+use playerthree_schema::{Invalid, PathPart, SchemaCode};
+use playerthree_session::{Call, CallError, Code};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+
+/// Carries out a call of a tool that the contract has.
+///
+/// Cancel safe: a call that is dropped gives its place back, and the match drops it.
+pub(crate) async fn call(lease: &Lease, offer: &Offer, name: &str, arguments: Map<String, Value>) -> CallToolResult {
+    match carry_out(lease, offer, name, arguments).await {
+        Ok(answer) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+            result.structured_content = Some(answer.structured);
+            result.meta = Some(offer.meta());
+            result
+        }
+        Err(error) => refused(offer, error),
+    }
+}
+
+/// The result of a call that failed.
+pub(crate) fn refused(offer: &Offer, error: impl Into<CallError>) -> CallToolResult {
+    let text = error.into().to_json("error").to_string();
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.meta = Some(offer.meta());
+    result
+}
+
+async fn carry_out(
+    lease: &Lease,
+    offer: &Offer,
+    name: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<Answer, CallError> {
+    if !lease.within_rate() {
+        return Err(Code::RateLimited.into());
+    }
+    let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
+    let _place = lease.place(tool.method).ok_or(Code::Busy)?;
+    take_role(lease, tool.method, &mut arguments)?;
+    let arguments = Value::Object(arguments);
+    let answer = match later_page(lease, tool.method, &arguments)? {
+        Some(answer) => answer,
+        None => fresh(lease, tool.method, arguments).await?,
+    };
+    checked(lease, tool, answer)
+}
+
+/// Takes the role out of the arguments (§4): a seat token holds one, and it needs not be named.
+fn take_role(lease: &Lease, method: &str, arguments: &mut Map<String, Value>) -> Result<(), CallError> {
+    // A skill belongs to no role, so the match refuses the argument like any other that is not declared.
+    if method == "skill" {
+        return Ok(());
+    }
+    let wrong = |code: SchemaCode| Err(Invalid::at(code, [PathPart::Field("role".into())]).into());
+    match arguments.remove("role") {
+        None => Ok(()),
+        Some(Value::String(role)) if role == *lease.grant.seat.role => Ok(()),
+        Some(Value::String(role)) if lease.grant.surface.manifest.role(&role).is_some() => Err(Code::Forbidden.into()),
+        Some(Value::String(_)) => wrong(SchemaCode::Enum),
+        Some(_) => wrong(SchemaCode::Type),
+    }
+}
+
+/// A later page of the last observation, if that is what the call asks for.
+fn later_page(lease: &Lease, method: &str, arguments: &Value) -> Result<Option<Answer>, CallError> {
+    if method != "observe" || arguments.get("page").is_none() {
+        return Ok(None);
+    }
+    let Call::Observe(observe) = Call::parse(&lease.grant.surface, method, arguments)? else { return Ok(None) };
+    let Some(page) = observe.page.filter(|page| *page > 1).and_then(|page| usize::try_from(page).ok()) else {
+        return Ok(None);
+    };
+    let answer = lease.snapshot().and_then(|snapshot| render::later_page(&snapshot, page));
+    answer.map(Some).ok_or_else(|| Code::Invalid.into())
+}
+
+/// What the match answers now.
+async fn fresh(lease: &Lease, method: &str, arguments: Value) -> Result<Answer, CallError> {
+    let mut result = lease.grant.call(method, arguments).await?;
+    if method == "briefing" && result.get("topic").is_none() && result.get("commands").is_none() {
+        result["commands"] = commands(lease, &result["phase"]);
+    }
+    let rendered = render::render(method, result, &lease.grant.surface.manifest.observation);
+    let (answer, paging) = rendered.map_err(|_| faulty(lease, method, "is too long"))?;
+    if let Paging::Replaced(snapshot) = paging {
+        lease.keep(snapshot);
+    }
+    Ok(answer)
+}
+
+/// The roles that this credential commands (§4): one seat's.
+fn commands(lease: &Lease, phase: &Value) -> Value {
+    let seat = &lease.grant.seat;
+    json!([{ "role": seat.role, "phase": phase, "team": seat.team }])
+}
+
+/// Lets an answer out only if it is of its tool's output schema (§4).
+fn checked(lease: &Lease, tool: &Offered, answer: Answer) -> Result<Answer, CallError> {
+    if tool.allows(&answer.structured) {
+        Ok(answer)
+    } else {
+        Err(faulty(lease, tool.method, "is not of its output schema"))
+    }
+}
+
+/// Reports a result that may not leave; nothing of it goes into the log either.
+fn faulty(lease: &Lease, method: &str, what: &str) -> CallError {
+    tracing::error!(game = %lease.grant.surface.manifest.id, method, "a tool result {what}");
+    Code::Internal.into()
+}

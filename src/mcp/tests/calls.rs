@@ -1,0 +1,212 @@
+//! Tool calls (§4): the list with its hash, roles, results and their texts, pages, closed errors, checked output. The match
+//! answers by script, so that each case is exactly what it says.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use playerthree_mcp::Limits;
+use playerthree_schema::{Invalid, PathPart, SchemaCode};
+use playerthree_session::{CallError, Code, Surface};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use support::Table;
+use support::doors::{Actor, Script};
+
+const CANARY: &str = "Canary7Canary7";
+
+// §4: every tool that the modes enable, static, with schemas, annotations, the pinned hash and the caching hints.
+#[tokio::test]
+async fn the_tool_list_is_pinned_and_complete() {
+    let table = Table::scripted(Script::acks());
+    let answer = table.send(table.post("tools/list", json!({}))).await;
+    let result = answer.result();
+    assert_eq!(result["_meta"]["dev.playerthree/surfaceHash"], json!(table.surface.hash));
+    assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(3_600_000), &json!("private")));
+    let names: Vec<&str> = table.surface.tools.iter().map(|tool| tool.name).collect();
+    let listed = result["tools"].as_array().unwrap();
+    assert_eq!(listed.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), names);
+    for (tool, ours) in listed.iter().zip(&table.surface.tools) {
+        assert_eq!(tool["inputSchema"], ours.input_schema);
+        assert_eq!(tool["outputSchema"], ours.output_schema);
+        assert_eq!(tool["annotations"], json!({ "readOnlyHint": ours.read_only, "openWorldHint": false }));
+        assert_eq!((&tool["title"], &tool["description"]), (&json!(ours.title), &json!(ours.description)));
+    }
+}
+
+// §4: a tool of a mode that the game lacks is `mode_unavailable`, and it is not listed.
+#[tokio::test]
+async fn a_tool_of_a_missing_mode_is_unavailable() {
+    let table = Table::scripted(Script::acks());
+    let session = table.claim().await;
+    for name in ["practice_run", "pool_publish", "game_sequence", "game_say", "game_ready"] {
+        assert!(table.surface.tools.iter().all(|tool| tool.name != name));
+        let answer = table.call(&session, name, json!({})).await;
+        assert_eq!(answer.tool_error(), Some(json!({ "error": "mode_unavailable" })), "{name}");
+    }
+}
+
+// §4: the own role may be named; another role of the game is forbidden, anything else is invalid with its path.
+#[tokio::test]
+async fn a_seat_token_holds_one_role() {
+    let (script, mut kept) = Script::new(|_, _| None);
+    let limits = Limits::default();
+    let table = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", Arc::new(script), limits);
+    let session = table.claim().await;
+    let role = |role: Value| table.call(&session, "policy_status", json!({ "role": role }));
+    assert_eq!(role(json!("air")).await.tool_error(), Some(json!({ "error": "forbidden" })));
+    let invalid = |code: &str| Some(json!({ "error": "invalid", "schemaCode": code, "path": ["role"] }));
+    assert_eq!(role(json!(CANARY)).await.tool_error(), invalid("enum"));
+    assert_eq!(role(json!([CANARY])).await.tool_error(), invalid("type"));
+    let own = role(json!("ground"));
+    let answering = async {
+        let call = kept.recv().await.unwrap();
+        assert_eq!(call.args, json!({}));
+        call.reply.send(Ok(json!({ "policy": null }))).unwrap();
+    };
+    assert_eq!(tokio::join!(own, answering).0.structured(), json!({ "policy": null }));
+}
+
+// §4: structured content and its JSON as text, with the pinned hash; a failed call says its code and nothing more.
+#[tokio::test]
+async fn results_carry_text_structure_and_hash() {
+    let table = Table::scripted(Script::always(json!({ "acks": [{ "ok": true }] })));
+    let session = table.claim().await;
+    let good = table.call(&session, "game_act", json!({ "intents": [{ "kind": "resign" }] })).await.result();
+    assert_eq!(good["structuredContent"], json!({ "acks": [{ "ok": true }] }));
+    assert_eq!(good["content"], json!([{ "type": "text", "text": r#"{"acks":[{"ok":true}]}"# }]));
+    assert_eq!(good["isError"], false);
+    assert_eq!(good["_meta"]["dev.playerthree/surfaceHash"], json!(table.surface.hash));
+    let bad = table.call(&session, "game_act", json!({ "role": CANARY })).await.result();
+    assert_eq!(bad["isError"], true);
+    assert!(bad.get("structuredContent").is_none());
+    assert_eq!(bad["_meta"]["dev.playerthree/surfaceHash"], json!(table.surface.hash));
+}
+
+// §4: every closed code of the match arrives as it is, with schema code and path where it has them.
+#[tokio::test]
+async fn errors_of_the_match_arrive_in_closed_codes() {
+    let detail = Invalid::at(SchemaCode::UnknownField, [PathPart::Field("intents".into()), PathPart::Unknown]);
+    for (error, expected) in [
+        (CallError::from(Code::OutOfScope), json!({ "error": "out_of_scope" })),
+        (CallError::from(Code::NotInMatch), json!({ "error": "not_in_match" })),
+        (
+            CallError::from(detail),
+            json!({ "error": "invalid", "schemaCode": "unknown_field", "path": ["intents", "?"] }),
+        ),
+    ] {
+        let table = Table::scripted(Script::new(move |_, _| Some(Err(error.clone()))).0);
+        let session = table.claim().await;
+        assert_eq!(table.call(&session, "game_act", json!({})).await.tool_error(), Some(expected));
+    }
+}
+
+// §4: a result that is not of its output schema is `internal`, and nothing of it leaves.
+#[tokio::test]
+async fn a_result_out_of_its_schema_does_not_leave() {
+    for bad in [
+        json!({ "acks": [{ "ok": CANARY }] }),
+        json!({ "acks": [{ "ok": true, "secret": CANARY }] }),
+        json!({ "secret": CANARY }),
+        json!([CANARY]),
+        json!(CANARY),
+        json!({ "acks": [], "text": "x".repeat(30_000) }),
+    ] {
+        let table = Table::scripted(Script::always(bad));
+        let session = table.claim().await;
+        let answer = table.call(&session, "game_act", json!({})).await;
+        assert_eq!(answer.tool_error(), Some(json!({ "error": "internal" })));
+        assert!(!answer.text.contains(CANARY));
+    }
+}
+
+/// An observation of agent-command that is far longer than a result, taken from a real match and blown up.
+fn long_observation(surface: &Surface, first: &Value) -> Value {
+    let mut long = first.clone();
+    let longest = long
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_array()?.clone())))
+        .filter(|(_, items)| !items.is_empty())
+        .max_by_key(|(_, items)| items.len());
+    let (name, items) = longest.expect("an observation with a list");
+    long[&name] = items.iter().cycle().take(180).cloned().collect();
+    surface.manifest.observation.validate(&long).expect("an observation of the game");
+    long
+}
+
+// §4 game_observe: pages of one snapshot, later pages by number, replaced by the next unpaged call.
+#[tokio::test]
+async fn a_long_observation_is_read_in_pages() {
+    let surface = Arc::new(Surface::new(Arc::new(playerthree_agent_command::AgentCommand)).unwrap());
+    let door = Actor::start(&surface, ["red", "blue"]);
+    let live = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", door, Limits::default());
+    let session = live.claim().await;
+    let first = live.call(&session, "game_observe", json!({})).await.structured()["observation"].clone();
+
+    let long = long_observation(&surface, &first);
+    let short = first.clone();
+    let turn = std::sync::atomic::AtomicUsize::new(0);
+    let script = Script::new({
+        let long = long.clone();
+        move |_, _| {
+            let turn = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Some(Ok(json!({ "observation": if turn == 0 { &long } else { &short } })))
+        }
+    });
+    let table = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", Arc::new(script.0), Limits::default());
+    let session = table.claim().await;
+    let invalid = Some(json!({ "error": "invalid" }));
+    assert_eq!(table.call(&session, "game_observe", json!({ "page": 2 })).await.tool_error(), invalid);
+
+    let first = table.call(&session, "game_observe", json!({})).await;
+    let pages = first.structured()["pages"].as_u64().unwrap();
+    assert!(pages > 1, "{pages}");
+    assert_eq!(first.structured()["next"], json!({ "page": 2 }));
+    let text = first.result()["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.ends_with(&format!("\n[page 1/{pages} — next: game_observe {{\"page\":2}}]")));
+    let last = table.call(&session, "game_observe", json!({ "page": pages })).await.structured();
+    assert_eq!((&last["page"], last.get("next")), (&json!(pages), None));
+    assert_eq!(last["tick"], long["tick"]);
+    let past = table.call(&session, "game_observe", json!({ "page": pages + 1 })).await;
+    assert_eq!(past.tool_error(), invalid);
+
+    table.call(&session, "game_observe", json!({})).await.structured();
+    assert_eq!(table.call(&session, "game_observe", json!({ "page": 2 })).await.tool_error(), invalid);
+}
+
+// §4: long calls with a progress token tell progress every second; without one no byte comes before the result.
+#[tokio::test(start_paused = true)]
+async fn a_wait_with_a_token_tells_its_progress() {
+    let (script, mut kept) = Script::new(|_, _| None);
+    let table = Table::scripted(script);
+    let session = table.claim().await;
+    let entry = json!({ "phase": "match", "tick": 3, "outcome": "running", "events": [] });
+    for (token, times) in [(json!("p1"), 2), (json!(9), 2), (Value::Null, 0)] {
+        let mut meta = support::meta();
+        if !token.is_null() {
+            meta["progressToken"] = token.clone();
+        }
+        let params = json!({ "name": "game_wait", "arguments": { "seconds": 2.5 }, "_meta": meta });
+        let waiting = table.send(table.post("tools/call", params).with("mcp-session-id", &session));
+        let answering = async {
+            let call = kept.recv().await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(4500)).await;
+            call.reply.send(Ok(entry.clone())).unwrap();
+        };
+        let answer = tokio::join!(waiting, answering).0;
+        assert_eq!(answer.structured(), entry);
+        let told: Vec<Value> = answer
+            .text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+            .filter(|message: &Value| message["method"] == "notifications/progress")
+            .map(|message: Value| message["params"].clone())
+            .collect();
+        assert_eq!(told.len(), times, "{}", answer.text);
+        for (index, params) in told.iter().enumerate() {
+            let elapsed = f64::from(u32::try_from(index).unwrap() + 1);
+            assert_eq!(params, &json!({ "progressToken": token, "progress": elapsed, "total": 2.5 }));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The demo's own HTTP routes: a login by name, and the list of rooms for the page. Not part of any contract.
+
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, body::Bytes};
+use playerthree_host::Accounts;
+use playerthree_rooms::{Listing, Server};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Most bytes of a login.
+const LOGIN_BYTES: usize = 1_024;
+
+/// Most rooms of one list, the newest.
+const LISTED: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    name: String,
+}
+
+/// `POST /demo/login` and `GET /demo/rooms`.
+pub(crate) fn routes(accounts: Arc<Accounts>, rooms: Server) -> Router {
+    let login = post(login).layer(DefaultBodyLimit::max(LOGIN_BYTES)).with_state(accounts);
+    Router::new().route("/demo/login", login).route("/demo/rooms", get(list).with_state(rooms))
+}
+
+async fn login(State(accounts): State<Arc<Accounts>>, body: Bytes) -> Response {
+    let account = serde_json::from_slice::<Login>(&body).ok().and_then(|login| accounts.login(&login.name).ok());
+    match account {
+        Some((token, account)) => {
+            let body = Json(json!({ "token": token.reveal(), "name": account.display }));
+            ([(header::CACHE_CONTROL, "no-store")], body).into_response()
+        }
+        None => (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid" }))).into_response(),
+    }
+}
+
+async fn list(State(rooms): State<Server>) -> Response {
+    let mut listed: Vec<Listing> = rooms.listing().into_iter().filter(is_public_match).collect();
+    listed.sort_by_key(|room| std::cmp::Reverse(room.created_at));
+    let rooms: Vec<Value> = listed.iter().take(LISTED).map(entry).collect();
+    ([(header::CACHE_CONTROL, "no-store")], Json(json!({ "rooms": rooms }))).into_response()
+}
+
+/// A match says about itself whether it is private; a full one only looks private to matchmaking.
+fn is_public_match(room: &Listing) -> bool {
+    room.metadata["private"] == false
+}
+
+fn entry(room: &Listing) -> Value {
+    let about = &room.metadata;
+    json!({
+        "roomId": room.room_id,
+        "name": room.name,
+        "clients": room.clients,
+        "maxClients": room.max_clients,
+        "createdAt": room.created_at,
+        "game": about["game"],
+        "title": about["title"],
+        "openSeats": about["openSeats"],
+        "over": about["over"],
+        "seats": about["seats"],
+    })
+}

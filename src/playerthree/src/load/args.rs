@@ -1,0 +1,226 @@
+//! The command line of `playerthree load`, and the plan that it describes once its relations are checked.
+
+use anyhow::{bail, ensure};
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// What is sent per second by each client when `--rate` is left out.
+const DEFAULT_RATE: f64 = 1.0;
+/// Most messages per second of one client.
+const MAX_RATE: f64 = 10_000.0;
+
+/// Simulates clients against a room server and measures it
+///
+/// Every client is a real connection: a seat by HTTP, a WebSocket, the join handshake. Clients first join (the ramp),
+/// then a warm-up runs unmeasured, then the time is measured. Messages of `broadcast` and `echo` leave on a schedule
+/// that does not wait for answers, and their latency counts from the moment they were due, so a server that stalls
+/// cannot hide it. Works with any server of the Colyseus protocol that has the rooms.
+///
+/// Ends with code 1 when nothing worked. Ctrl-C ends it early with what was measured.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LoadArgs {
+    /// The server: http://host:port, with a path prefix if it has one
+    #[arg(long, default_value = "http://127.0.0.1:2567")]
+    pub(super) url: String,
+    /// Simulated clients, 1 to 100000
+    #[arg(long, default_value_t = 100, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
+    pub(super) clients: usize,
+    /// Rooms that the clients are spread over; `play` makes its own [default: 1]
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
+    pub(super) rooms: Option<usize>,
+    /// Seconds that are measured, 1 to 86400
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(super) seconds: u64,
+    /// Seconds before those that are not measured, 0 to 600; `join` has none
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=600))]
+    pub(super) warm_up: u64,
+    /// Name of the rooms on the server [default: relay, for play: tic-tac-toe]
+    #[arg(long)]
+    pub(super) room: Option<String>,
+    /// What the clients do
+    #[arg(long, value_enum, default_value_t = Scenario::Echo)]
+    pub(super) scenario: Scenario,
+    /// Messages that each client sends in a second, above 0 and at most 10000; only with broadcast and echo [default: 1]
+    #[arg(long)]
+    pub(super) rate: Option<f64>,
+    /// Bytes of filler in each message, 0 to 60000; only with broadcast and echo
+    #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=60_000))]
+    pub(super) filler: usize,
+    /// Prints one JSON object instead of a table; times in it are microseconds
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Process id of the server on this machine: adds its CPU time and its memory per connection (Linux)
+    #[arg(long)]
+    pub(super) pid: Option<u32>,
+    /// Allows a server that is not on this machine. Load a server only with its operator's consent
+    #[arg(long)]
+    pub(super) allow_remote: bool,
+}
+
+/// What the clients do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Scenario {
+    /// Join one after another, evenly over the measured time, and stay
+    Join,
+    /// Join and do nothing
+    Idle,
+    /// Send messages that the room passes on to everybody else in it
+    Broadcast,
+    /// Send messages that the room returns to their sender
+    Echo,
+    /// Join, leave and begin again
+    Churn,
+    /// In pairs: log in, play a game with random moves to its end, leave and begin again
+    Play,
+}
+
+impl Scenario {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Join => "join",
+            Self::Idle => "idle",
+            Self::Broadcast => "broadcast",
+            Self::Echo => "echo",
+            Self::Churn => "churn",
+            Self::Play => "play",
+        }
+    }
+
+    /// What the latencies of this scenario are of, where it has any beside those of joining.
+    pub(super) fn measures(self) -> Option<&'static str> {
+        match self {
+            Self::Join | Self::Idle => None,
+            Self::Broadcast => Some("delivery"),
+            Self::Echo => Some("round_trip"),
+            Self::Churn => Some("join_and_leave"),
+            Self::Play => Some("act"),
+        }
+    }
+
+    /// What one round of the scenario is, where it has rounds.
+    pub(super) fn round(self) -> Option<&'static str> {
+        match self {
+            Self::Join | Self::Idle | Self::Broadcast | Self::Echo => None,
+            Self::Churn => Some("cycles"),
+            Self::Play => Some("games"),
+        }
+    }
+
+    /// Whether joining is the work that is measured, and not what comes before it.
+    pub(super) fn joins_in_window(self) -> bool {
+        matches!(self, Self::Join | Self::Churn | Self::Play)
+    }
+
+    fn sends_at_a_rate(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Echo)
+    }
+}
+
+/// What is going to be done; every relation between the arguments holds.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) scenario: Scenario,
+    pub(super) clients: usize,
+    pub(super) rooms: usize,
+    pub(super) room: String,
+    pub(super) measured: Duration,
+    pub(super) warm_up: Duration,
+    /// Messages per second of one client.
+    pub(super) rate: f64,
+    pub(super) filler: usize,
+}
+
+impl Plan {
+    pub(super) fn new(args: &LoadArgs) -> anyhow::Result<Self> {
+        let scenario = args.scenario;
+        if !scenario.sends_at_a_rate() && (args.rate.is_some() || args.filler > 0) {
+            bail!("--rate and --filler go with --scenario broadcast or echo");
+        }
+        let rate = args.rate.unwrap_or(DEFAULT_RATE);
+        ensure!(rate > 0.0 && rate <= MAX_RATE, "--rate must be above 0 and at most {MAX_RATE}");
+        let pairs = args.clients / 2;
+        let (rooms, room) = match (scenario, args.rooms) {
+            (Scenario::Play, Some(_)) => bail!("play has a room for each pair of clients; leave --rooms out"),
+            (Scenario::Play, None) => {
+                ensure!(args.clients.is_multiple_of(2), "play needs an even number of clients");
+                (pairs, "tic-tac-toe")
+            }
+            (_, rooms) => (rooms.unwrap_or(1), "relay"),
+        };
+        ensure!(rooms <= args.clients, "--rooms must be at most --clients");
+        Ok(Self {
+            scenario,
+            clients: args.clients,
+            rooms,
+            room: args.room.clone().unwrap_or_else(|| room.to_owned()),
+            measured: Duration::from_secs(args.seconds),
+            warm_up: if scenario == Scenario::Join {
+                Duration::ZERO
+            } else {
+                Duration::from_secs(args.warm_up)
+            },
+            rate,
+            filler: args.filler,
+        })
+    }
+
+    /// Sockets that may be open at once: each client's, one for each room that is held open, and those of joins that
+    /// pass from one socket to the next.
+    pub(super) fn connections(&self) -> usize {
+        self.clients * 2 + self.rooms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn plan(line: &str) -> anyhow::Result<Plan> {
+        Plan::new(&Cli::try_parse_from(std::iter::once("load").chain(line.split_whitespace()))?.load)
+    }
+
+    #[test]
+    fn the_defaults_make_a_plan() {
+        let plan = plan("").unwrap();
+        assert_eq!(
+            (plan.scenario, plan.clients, plan.rooms, plan.room.as_str()),
+            (Scenario::Echo, 100, 1, "relay")
+        );
+    }
+
+    #[test]
+    fn play_is_in_pairs_with_a_room_each() {
+        let plan = plan("--scenario play --clients 10").unwrap();
+        assert_eq!((plan.rooms, plan.room.as_str()), (5, "tic-tac-toe"));
+    }
+
+    #[test]
+    fn what_does_not_go_together_or_is_out_of_bounds_is_refused() {
+        for line in [
+            "--clients 0",
+            "--clients 100001",
+            "--seconds 0",
+            "--rate 0",
+            "--rate -1",
+            "--rate NaN",
+            "--rate 10001",
+            "--filler 60001",
+            "--scenario nothing",
+            "--scenario idle --rate 1",
+            "--scenario play --filler 1",
+            "--scenario play --clients 3",
+            "--scenario play --rooms 1",
+            "--clients 2 --rooms 3",
+        ] {
+            assert!(plan(line).is_err(), "{line}");
+        }
+    }
+}

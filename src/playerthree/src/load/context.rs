@@ -1,0 +1,221 @@
+//! What all simulated clients share, and how one of them gets into its room. It holds the room open while it is read
+//! and counts what happens; what the client does there is the scenario's part.
+
+use super::args::Plan;
+use super::tally::{Board, Meter};
+use super::window::{Phase, Window};
+use playerthree_client::{Client, Event, Room};
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use tokio::sync::{Semaphore, watch};
+
+/// Joins in progress at once while clients ramp up: enough to keep a server busy, too few to overrun its backlog.
+const JOINS_AT_ONCE: usize = 64;
+
+/// What all clients share.
+pub(super) struct Context {
+    pub(super) plan: Plan,
+    pub(super) client: Client,
+    pub(super) board: Board,
+    pub(super) phase: watch::Receiver<Phase>,
+    /// When the run began, the zero of the times that messages carry.
+    pub(super) epoch: Instant,
+    /// Clients that are through with joining, be it in vain.
+    pub(super) settled: AtomicUsize,
+    /// Connections that are open right now.
+    pub(super) open: AtomicUsize,
+    groups: Vec<Group>,
+    ramp: Semaphore,
+}
+
+/// The clients of one room.
+struct Group {
+    /// The room's id once its first client made it; empty when that failed.
+    room_id: watch::Sender<Option<String>>,
+    /// How many of them joined.
+    joined: AtomicUsize,
+}
+
+/// A simulated client that joined.
+pub(super) struct Seat<'a> {
+    pub(super) room: Room,
+    pub(super) index: usize,
+    context: &'a Context,
+    meter: Meter,
+    _presence: Presence<'a>,
+}
+
+/// Counts one open connection while it lives.
+pub(super) struct Presence<'a> {
+    context: &'a Context,
+    index: usize,
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        self.context.open.fetch_sub(1, Ordering::Relaxed);
+        self.context.group(self.index).joined.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Context {
+    pub(super) fn new(plan: Plan, client: Client, phase: watch::Receiver<Phase>) -> Self {
+        let group = || Group { room_id: watch::Sender::new(None), joined: AtomicUsize::new(0) };
+        Self {
+            groups: (0..plan.rooms).map(|_| group()).collect(),
+            plan,
+            client,
+            board: Board::new(),
+            phase,
+            epoch: Instant::now(),
+            settled: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+            ramp: Semaphore::new(JOINS_AT_ONCE),
+        }
+    }
+
+    fn group(&self, index: usize) -> &Group {
+        &self.groups[index % self.groups.len()]
+    }
+
+    /// How many others are in the room of this client.
+    pub(super) fn others(&self, index: usize) -> u64 {
+        self.group(index).joined.load(Ordering::Relaxed).saturating_sub(1) as u64
+    }
+
+    /// Joins a client of the ramp into its room, which the first one of each room makes. None when that fails, or when
+    /// the run ends before.
+    pub(super) async fn ramp_up(&self, index: usize) -> Option<Seat<'_>> {
+        let mut phase = self.phase.clone();
+        let joining = async {
+            if index < self.plan.rooms { self.found(index).await } else { self.follow(index).await }
+        };
+        let seat = tokio::select! {
+            seat = joining => seat,
+            _ = phase.wait_for(|phase| *phase == Phase::Done) => None,
+        };
+        self.settled.fetch_add(1, Ordering::Relaxed);
+        seat
+    }
+
+    /// Makes the room of a group.
+    async fn found(&self, index: usize) -> Option<Seat<'_>> {
+        // The semaphore is never closed.
+        let _turn = self.ramp.acquire().await.ok()?;
+        let begun = Instant::now();
+        let result = self.client.create(&self.plan.room, &json!({})).await;
+        let seat = self.seated(index, begun, result);
+        let room_id = seat.as_ref().map(|seat| seat.room.room_id().to_owned()).unwrap_or_default();
+        self.group(index).room_id.send_replace(Some(room_id));
+        seat
+    }
+
+    async fn follow(&self, index: usize) -> Option<Seat<'_>> {
+        let room_id = self.room_of(index).await?;
+        let _turn = self.ramp.acquire().await.ok()?;
+        self.join(index, &room_id, Instant::now()).await
+    }
+
+    /// The id of a client's room, or none where it could not be made; that counts as a join that failed.
+    pub(super) async fn room_of(&self, index: usize) -> Option<String> {
+        let mut room_id = self.group(index).room_id.subscribe();
+        let known = room_id.wait_for(Option::is_some).await.ok()?.clone();
+        let known = known.filter(|room_id| !room_id.is_empty());
+        if known.is_none() {
+            let mut tally = self.board.shard(index);
+            tally.failed_joins += 1;
+            tally.fault("no_room");
+        }
+        known
+    }
+
+    /// Joins a room that exists; the join counts from `begun`.
+    pub(super) async fn join(&self, index: usize, room_id: &str, begun: Instant) -> Option<Seat<'_>> {
+        let result = self.client.join_by_id(room_id, &json!({})).await;
+        self.seated(index, begun, result)
+    }
+
+    /// Whether a join that began then is measured: all of a ramp, and within the window where joining is the work.
+    pub(super) fn counts_join(&self, begun: Instant) -> bool {
+        !self.plan.scenario.joins_in_window()
+            || self.phase.borrow().window().is_some_and(|window| window.contains(begun))
+    }
+
+    /// Counts the connection of a client as open until the guard is dropped.
+    pub(super) fn present(&self, index: usize) -> Presence<'_> {
+        self.group(index).joined.fetch_add(1, Ordering::Relaxed);
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Presence { context: self, index }
+    }
+
+    fn seated(
+        &self,
+        index: usize,
+        begun: Instant,
+        result: playerthree_client::Result<Room>,
+    ) -> Option<Seat<'_>> {
+        let mut tally = self.board.shard(index);
+        match result {
+            Ok(room) => {
+                if self.counts_join(begun) {
+                    tally.join(begun.elapsed());
+                }
+                let meter = Meter::new(room.traffic());
+                Some(Seat { room, index, context: self, meter, _presence: self.present(index) })
+            }
+            Err(error) => {
+                tally.failed_joins += 1;
+                tally.error(&error);
+                None
+            }
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// Waits for what happens next and counts it. A close that nobody asked for is an error. Cancel safe.
+    pub(super) async fn next(&mut self, window: Option<Window>) -> Event {
+        let event = self.room.next().await;
+        self.count(window);
+        if let Event::Closed { code } = event {
+            self.context.board.shard(self.index).error(&playerthree_client::Error::Closed { code });
+        }
+        event
+    }
+
+    /// Counts what went through the socket since the last time.
+    pub(super) fn count(&mut self, window: Option<Window>) {
+        let new = self.meter.take(self.room.traffic());
+        if window.is_some_and(|window| window.contains(Instant::now())) {
+            self.context.board.shard(self.index).traffic(new);
+        }
+    }
+
+    /// Reads until the phase is past what `stay` accepts. False when the room closed before.
+    pub(super) async fn stay_while(&mut self, stay: impl Fn(Phase) -> bool) -> bool {
+        let mut phase = self.context.phase.clone();
+        loop {
+            let now = *phase.borrow_and_update();
+            if !stay(now) {
+                return true;
+            }
+            tokio::select! {
+                changed = phase.changed() => if changed.is_err() { return true },
+                event = self.next(now.window()) => if matches!(event, Event::Closed { .. }) { return false },
+            }
+        }
+    }
+
+    /// Leaves with consent.
+    pub(super) async fn leave(self) -> bool {
+        let Self { room, index, context, .. } = self;
+        match room.leave().await {
+            Ok(_) => true,
+            Err(error) => {
+                context.board.shard(index).error(&error);
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The load tool end to end: its scenarios against a room server in this process, over real sockets. What it counts
+//! and what it prints is tested, never how fast anything was.
+
+use super::args::{LoadArgs, Plan};
+use super::conductor::conduct;
+use super::process::Process;
+use super::progress::Progress;
+use super::report::Report;
+use super::{table, target};
+use crate::relay::Relay;
+use clap::Parser;
+use playerthree_rooms::{Config, ServeLimits, Server, serve};
+use serde_json::{Value, json};
+use std::future::pending;
+use tokio::net::TcpListener;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+async fn url_of_a_server() -> anyhow::Result<String> {
+    let server = Server::builder(Config::default()).define("relay", Relay).build()?;
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(serve(listener, server.router(), ServeLimits::default(), pending()));
+    Ok(url)
+}
+
+async fn load(line: &str, stop: impl Future<Output = ()>) -> anyhow::Result<Report> {
+    let url = url_of_a_server().await?;
+    let line = format!("load --url {url} --seconds 1 --warm-up 0 {line}");
+    let args = Cli::try_parse_from(line.split_whitespace())?.load;
+    let client = target::client(&args.url, args.allow_remote).await?;
+    let server = Some(Process::own());
+    Ok(conduct(Plan::new(&args)?, client, server, &Progress::on_stderr(), stop).await)
+}
+
+async fn whole(line: &str) -> anyhow::Result<Report> {
+    load(line, pending()).await
+}
+
+#[tokio::test]
+async fn echo_counts_every_message_and_its_return() -> anyhow::Result<()> {
+    let report = whole("--scenario echo --clients 6 --rooms 2 --rate 20 --filler 100").await?;
+    assert!(report.worked());
+    assert_eq!((report.joins.completed, report.joins.failed), (6, 0));
+    assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
+    let measure = report.latency.as_ref().expect("a latency");
+    assert!(measure.expected > 0);
+    assert_eq!(measure.arrived, measure.expected);
+    assert!(report.messages.sent_bytes > 100 * report.messages.sent);
+    Ok(())
+}
+
+#[tokio::test]
+async fn broadcast_reaches_all_others_of_the_room_and_nobody_else() -> anyhow::Result<()> {
+    let report = whole("--scenario broadcast --clients 6 --rooms 2 --rate 20").await?;
+    let measure = report.latency.as_ref().expect("a latency");
+    // Two rooms of three: each message has two readers.
+    assert!(measure.arrived > 0 && measure.arrived.is_multiple_of(2));
+    assert_eq!(measure.arrived, measure.expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn idle_clients_join_and_send_nothing() -> anyhow::Result<()> {
+    let report = whole("--scenario idle --clients 5").await?;
+    assert!(report.worked() && report.latency.is_none() && report.errors.is_empty());
+    assert_eq!((report.joins.completed, report.messages.sent), (5, 0));
+    assert_eq!(report.server.as_ref().map(|server| server.connections), Some(5));
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_arrival_of_join_is_counted_once() -> anyhow::Result<()> {
+    let report = whole("--scenario join --clients 20 --rooms 2").await?;
+    assert!(report.worked());
+    // The two connections that hold the rooms open are not among them.
+    assert_eq!((report.joins.completed, report.joins.failed), (20, 0));
+    Ok(())
+}
+
+#[tokio::test]
+async fn churn_joins_and_leaves_over_and_over() -> anyhow::Result<()> {
+    let report = whole("--scenario churn --clients 2").await?;
+    let rounds = report.rounds.as_ref().expect("rounds");
+    assert!(report.worked() && rounds.completed > 2);
+    assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_without_the_room_is_told_by_its_code() -> anyhow::Result<()> {
+    let report = whole("--room nothing --clients 3").await?;
+    assert!(!report.worked());
+    // The first client is refused, the others have no room to join.
+    assert_eq!(serde_json::to_value(&report.errors)?, json!({ "refused:520": 1, "no_room": 2 }));
+    assert_eq!(report.joins.failed, 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_reports_what_it_has() -> anyhow::Result<()> {
+    let report = load("--scenario idle --clients 2", std::future::ready(())).await?;
+    assert!(report.interrupted);
+    assert_eq!(report.measured_seconds, 0.0);
+    assert!(table::render(&report).contains("stopped early"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_json_report_has_its_members() -> anyhow::Result<()> {
+    let report = serde_json::to_value(whole("--clients 2 --rate 20").await?)?;
+    for pointer in [
+        "/joins/completed",
+        "/joins/per_second",
+        "/joins/latency_us/p99",
+        "/messages/sent_per_second",
+        "/messages/received_per_second",
+        "/messages/received_bytes",
+        "/latency/arrived",
+        "/latency/us/min",
+        "/latency/us/p50",
+        "/latency/us/p95",
+        "/latency/us/p99",
+        "/latency/us/max",
+        "/generator/late_us/p99",
+        "/server/rss_bytes",
+    ] {
+        assert!(report.pointer(pointer).is_some_and(Value::is_number), "{pointer}");
+    }
+    assert!(report["generator"]["bottleneck"].is_boolean());
+    assert_eq!((&report["scenario"], &report["interrupted"]), (&json!("echo"), &json!(false)));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_table_shows_every_latency() -> anyhow::Result<()> {
+    let table = table::render(&whole("--clients 2 --rate 20").await?);
+    for row in
+        ["scenario", "joins", "sent", "received", "round trip", "p99", "generator CPU", "server memory"]
+    {
+        assert!(table.contains(row), "{row}");
+    }
+    Ok(())
+}

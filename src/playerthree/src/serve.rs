@@ -1,0 +1,192 @@
+//! `playerthree serve`: the shipped games, rooms, agents' endpoint and page on one port, until a signal stops them.
+
+use crate::{demo, page, relay};
+use anyhow::Context as _;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::get;
+use playerthree_agent_command::AgentCommand;
+use playerthree_binding::GameRooms;
+use playerthree_game::Game;
+use playerthree_host::{Accounts, Agents};
+use playerthree_mcp::{Limits, McpConfig};
+use playerthree_rooms::{Config, ServeLimits, Server};
+use playerthree_session::Surface;
+use playerthree_tic_tac_toe::TicTacToe;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// How long the process takes to end after a signal, at most. A second signal ends it at once.
+pub(crate) const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// One protocol message (§15.5) and what the room protocol adds to it.
+const MESSAGE_BYTES: usize = 1_048_576 + 1_024;
+
+/// Where to listen.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Args {
+    /// Address to listen on; 0.0.0.0 for every interface
+    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
+    host: IpAddr,
+    /// Port to listen on; 0 picks a free one
+    #[arg(long, default_value_t = 2567)]
+    port: u16,
+    /// A web origin that browsers may call /mcp from, such as https://game.example; may be repeated.
+    /// The server's own origin on loopback is always allowed
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// A Host that /mcp may be called under, such as game.example:443; may be repeated.
+    /// Loopback names with the server's port are always allowed
+    #[arg(long = "allow-host", value_name = "HOST:PORT")]
+    hosts: Vec<String>,
+}
+
+/// Serves until SIGINT or SIGTERM.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    start_logging();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
+    runtime.block_on(async {
+        let address = SocketAddr::new(args.host, args.port);
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}; choose another with --host and --port"))?;
+        let stop = stop_signal()?;
+        serve(listener, args, stop).await
+    })
+}
+
+/// Logs go to standard error. What `RUST_LOG` says, MCP's own log stays at errors: below that it holds whole requests.
+fn start_logging() {
+    let wanted = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = match playerthree_mcp::RMCP_LOG_DIRECTIVE.parse() {
+        Ok(directive) => wanted.add_directive(directive),
+        Err(_) => wanted,
+    };
+    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // A second subscriber in one process is a test's; the first one stays.
+    _ = tracing_subscriber::registry().with(filter).with(format).try_init();
+}
+
+/// Resolves at the first signal. The second one ends the process at once.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    async fn next(interrupt: &mut Signal, terminate: &mut Signal) {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    Ok(async move {
+        next(&mut interrupt, &mut terminate).await;
+        tokio::spawn(async move {
+            next(&mut interrupt, &mut terminate).await;
+            tracing::warn!("second signal: ending at once");
+            std::process::exit(1);
+        });
+    })
+}
+
+/// Serves on the listener until `stop`, then closes every socket with a code and returns within the deadline.
+async fn serve(listener: TcpListener, args: &Args, stop: impl Future<Output = ()> + Send) -> anyhow::Result<()> {
+    let address = listener.local_addr().context("the listener has no address")?;
+    let accounts = Arc::new(Accounts::default());
+    let agents = Arc::new(Agents::default());
+    let rooms = rooms(&accounts, &agents)?;
+    let mcp = mcp_config(address, args);
+    let agents_stop = mcp.shutdown.clone();
+    let draining = Arc::new(AtomicBool::new(false));
+    let app = Router::new()
+        .route("/", rooms.root(get(page::index)))
+        .merge(page::routes())
+        .merge(demo::routes(accounts, rooms.clone()))
+        .merge(health(Arc::clone(&draining)))
+        .merge(playerthree_mcp::router(mcp, Arc::clone(&agents)))
+        .merge(rooms.router());
+    announce(address);
+
+    let closing = CancellationToken::new();
+    let serving = playerthree_rooms::serve(listener, app, ServeLimits::default(), closing.clone().cancelled_owned());
+    tokio::pin!(serving);
+    tokio::select! {
+        () = &mut serving => {}
+        () = stop => {}
+    }
+    draining.store(true, Ordering::Relaxed);
+    tracing::info!(seconds = SHUTDOWN_DEADLINE.as_secs(), "stopping");
+    // Requests are still answered while rooms say goodbye, so that a health check sees the server drain.
+    let goodbye = async {
+        agents_stop.cancel();
+        agents.revoke_all();
+        let late = rooms.shutdown(SHUTDOWN_DEADLINE / 2).await;
+        if !late.is_empty() {
+            tracing::warn!(?late, "some rooms or sockets did not end in time");
+        }
+        closing.cancel();
+    };
+    let ended = async { tokio::join!(serving, goodbye) };
+    if tokio::time::timeout(SHUTDOWN_DEADLINE, ended).await.is_err() {
+        tracing::warn!("ending with requests still open");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Who may reach the agents' endpoint: loopback names and origins with the server's own port, and what the operator adds.
+fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
+    let own = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", address.port()));
+    let origins = own.iter().map(|host| format!("http://{host}")).chain(args.origins.iter().cloned()).collect();
+    let hosts = own.iter().cloned().chain(args.hosts.iter().cloned()).collect();
+    McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
+}
+
+/// The rooms of the shipped games.
+fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>) -> anyhow::Result<Server> {
+    let config = Config {
+        max_message_bytes: MESSAGE_BYTES,
+        bytes_per_second: 2 * u32::try_from(MESSAGE_BYTES)?,
+        ..Config::default()
+    };
+    let mut server = Server::builder(config).define("relay", relay::Relay);
+    let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
+    for game in games {
+        let surface = Arc::new(Surface::new(game).map_err(faults)?);
+        tracing::info!(game = %surface.manifest.id, surface = %surface.hash, "game ready");
+        let rooms = GameRooms::new(Arc::clone(&surface), Arc::clone(accounts), Arc::clone(agents));
+        server = server.define(&surface.manifest.id, rooms);
+    }
+    Ok(server.build()?)
+}
+
+fn faults(faults: Vec<playerthree_game::Fault>) -> anyhow::Error {
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    anyhow::anyhow!("the manifest has faults:\n{}", lines.join("\n"))
+}
+
+/// `ok` while new clients are taken, 503 once the server drains.
+fn health(draining: Arc<AtomicBool>) -> Router {
+    let answer = move || async move {
+        if draining.load(Ordering::Relaxed) { (StatusCode::SERVICE_UNAVAILABLE, "stopping") } else { (StatusCode::OK, "ok") }
+    };
+    Router::new().route("/health", get(answer))
+}
+
+#[expect(clippy::print_stdout, reason = "where to go is the one thing a person who starts the server needs")]
+fn announce(address: SocketAddr) {
+    // An address that means every interface is no address to visit.
+    let host = if address.ip().is_unspecified() { "127.0.0.1".to_owned() } else { address.ip().to_string() };
+    let host = if address.is_ipv6() && !address.ip().is_unspecified() { format!("[{host}]") } else { host };
+    let port = address.port();
+    println!("page       http://{host}:{port}/");
+    println!("websocket  ws://{host}:{port}/");
+    println!("mcp        http://{host}:{port}/mcp");
+}

@@ -1,0 +1,62 @@
+//! Matches of the shipped games, and the few moves that tests make in them.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
+
+use playerthree_agent_command::AgentCommand;
+use playerthree_game::{Game, Name, Seat};
+use playerthree_session::{Ack, Config, Match, ObserverPolicy, Occupant, OwnerId, Right, Surface};
+use playerthree_tic_tac_toe::TicTacToe;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub fn surface(game: impl Game) -> Arc<Surface> {
+    Arc::new(Surface::new(Arc::new(game)).unwrap())
+}
+
+pub fn config() -> Config {
+    Config { seed: 7, options: None, teams: None, bots: None, observers: ObserverPolicy::Closed, epoch: 1_000_000 }
+}
+
+pub fn tic_tac_toe(config: Config) -> Match {
+    Match::new(surface(TicTacToe), config, 0).unwrap()
+}
+
+/// A duel without bots, so that nothing happens that a test did not ask for.
+pub fn agent_command(config: Config) -> Match {
+    let teams: Vec<Name> = vec!["red".into(), "blue".into()];
+    Match::new(surface(AgentCommand), Config { teams: Some(teams), ..config }, 0).unwrap()
+}
+
+pub fn owner(name: &str) -> OwnerId {
+    OwnerId(name.into())
+}
+
+pub fn human(name: &str) -> Occupant {
+    Occupant::Human { owner: owner(name), display: format!("{name} in person") }
+}
+
+pub fn agent(name: &str) -> Occupant {
+    Occupant::Agent { owner: owner(name), display: format!("{name} in person") }
+}
+
+pub fn x() -> Seat {
+    Seat::new("x", "player")
+}
+
+pub fn o() -> Seat {
+    Seat::new("o", "player")
+}
+
+pub fn place(row: i64, col: i64) -> Value {
+    json!({ "kind": "move", "row": row, "col": col })
+}
+
+/// Sends one intent and returns its ack.
+pub fn act(game: &mut Match, seat: &Seat, right: Right, intent: Value) -> Ack {
+    game.act(seat, right, &[intent], 0).unwrap().remove(0)
+}
+
+/// One tick of a match whose policies nobody runs.
+pub fn tick(game: &mut Match, now: u64) {
+    assert!(game.begin_round(now, &|_| None).is_empty());
+    game.end_round(now);
+}

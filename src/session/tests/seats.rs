@@ -1,0 +1,261 @@
+//! §§4, 6, 7, 8: presence and absence, waits, mandates and approvals.
+
+mod common;
+
+use common::*;
+use playerthree_game::{Controller, Runtime, Seat};
+use playerthree_session::{
+    Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait, WaitId, Waiting,
+};
+use serde_json::{Value, json};
+
+fn js() -> Artifact {
+    Artifact { runtime: Runtime::Js, code: b"function think() { return [] }".as_slice().into() }
+}
+
+fn red() -> Seat {
+    Seat::new("red", "ground")
+}
+
+fn mode(game: &Match, seat: &Seat, now: u64) -> String {
+    let seats = game.seats_json(now);
+    let found = seats.iter().find(|info| info["team"] == *seat.team && info["role"] == *seat.role).unwrap();
+    found["mode"].as_str().unwrap().to_owned()
+}
+
+fn activate(game: &mut Match, seat: &Seat) {
+    let Deploy::Probe(activation) = game.deploy(seat, js()).unwrap() else { panic!("an approval") };
+    game.activated(seat, &activation, &Ok(Thought::default()));
+}
+
+fn mandate(game: &Match, autonomy: &str, when_absent: &str) -> Value {
+    let (_, mut mandate) = game.terms(&red()).unwrap();
+    mandate["autonomy"] = json!(autonomy);
+    mandate["whenAbsent"] = json!(when_absent);
+    mandate
+}
+
+/// §8: what acts, row by row.
+#[test]
+fn the_table_of_presence_and_absence_holds() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    let rows = [("policy", false, "bot"), ("policy", true, "policy"), ("bot", true, "bot"), ("hold", true, "held")];
+    for (when_absent, deployed, expected) in rows {
+        game.assign(&red(), Occupant::Nobody).unwrap();
+        game.assign(&red(), agent("ann")).unwrap();
+        game.set_mandate(&red(), &mandate(&game, "autonomous", when_absent)).unwrap();
+        if deployed {
+            activate(&mut game, &red());
+        }
+        assert_eq!(mode(&game, &red(), 0), expected, "absent, {when_absent}, deployed {deployed}");
+        game.agent_call_started(&red(), 0);
+        assert_eq!(mode(&game, &red(), 10 * PRESENCE_MS), "live", "a call in flight is presence");
+        game.agent_call_ended(&red(), 0);
+        assert_eq!(mode(&game, &red(), PRESENCE_MS - 1), "live");
+        assert_eq!(mode(&game, &red(), PRESENCE_MS), expected);
+        let info = &game.seats_json(PRESENCE_MS)[0];
+        assert_eq!((&info["controller"], &info["aiPlayer"]), (&json!("agent"), &json!(true)), "never relabelled");
+    }
+}
+
+/// §5, §20.2: a public seat names no owner id, scope, mandate or policy.
+#[test]
+fn other_people_see_no_private_part_of_a_seat() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann-secret-id")).unwrap();
+    activate(&mut game, &red());
+    let public = json!([game.seats_json(0), game.seats_json_for(&owner("bob"), 0)]).to_string();
+    for private in ["\"ann-secret-id\"", "scopes", "mandate", "botLevel", "policy\":{"] {
+        assert!(!public.contains(private), "{private} in {public}");
+    }
+    let own = &game.seats_json_for(&owner("ann-secret-id"), 0)[0];
+    assert!(own["mandate"].is_object() && own["policy"]["version"] == 1);
+}
+
+/// §7: under supervision nothing changes until the owner agrees, and the newest request replaces the one before.
+#[test]
+fn a_supervised_deploy_waits_for_its_owner() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    activate(&mut game, &red());
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    let ask = |game: &mut Match| match game.deploy(&red(), js()).unwrap() {
+        Deploy::Approval(request) => request["approval"]["id"].as_str().unwrap().to_owned(),
+        Deploy::Probe(_) => panic!("activated without approval"),
+    };
+    let first = ask(&mut game);
+    let second = ask(&mut game);
+    let status = game.policy_status(&red()).unwrap();
+    assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("pending")));
+    assert_eq!(game.resolve_approval(&red(), &first, true).unwrap_err().code, Code::ApprovalNotFound);
+    assert_eq!(game.resolve_approval(&red(), "ap_99", true).unwrap_err().code, Code::ApprovalNotFound);
+    let activation = game.resolve_approval(&red(), &second, true).unwrap().unwrap();
+    assert_eq!(game.resolve_approval(&red(), &second, true).unwrap_err().code, Code::ApprovalPending);
+    game.activated(&red(), &activation, &Ok(Thought::default()));
+    let status = game.policy_status(&red()).unwrap();
+    assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(2), &json!("approved")));
+    assert_eq!(game.resolve_approval(&red(), &second, true).unwrap_err().code, Code::ApprovalNotFound);
+}
+
+/// §7: a rejected or failed request leaves the active policy alone.
+#[test]
+fn a_refused_artifact_replaces_nothing() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    activate(&mut game, &red());
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    for approve in [false, true] {
+        let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
+        let id = request["approval"]["id"].as_str().unwrap();
+        if let Some(activation) = game.resolve_approval(&red(), id, approve).unwrap() {
+            game.activated(&red(), &activation, &Err(PolicyError { code: "threw", message: None }));
+        }
+        let status = game.policy_status(&red()).unwrap();
+        let expected = if approve { "failed" } else { "rejected" };
+        assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!(expected)));
+    }
+}
+
+/// Retained versions can come back; unknown ones cannot.
+#[test]
+fn a_rollback_takes_a_retained_version() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    activate(&mut game, &red());
+    activate(&mut game, &red());
+    let Deploy::Probe(activation) = game.rollback(&red(), 1).unwrap() else { panic!() };
+    assert_eq!(game.deploy(&red(), js()).unwrap_err().code, Code::Busy, "one trial at a time");
+    game.activated(&red(), &activation, &Ok(Thought::default()));
+    assert_eq!(game.policy_status(&red()).unwrap()["version"], 1);
+    assert_eq!(game.rollback(&red(), 3).unwrap_err().code, Code::Invalid);
+    activate(&mut game, &red());
+    assert_eq!(game.policy_status(&red()).unwrap()["version"], 3, "numbers are never used twice");
+}
+
+/// §7, §6: settings out of the manifest are refused and change nothing.
+#[test]
+fn settings_out_of_their_schema_are_refused() {
+    let mut game = agent_command(config());
+    let before = game.terms(&red()).unwrap();
+    let (_, good) = before.clone();
+    for (member, value) in [("autonomy", json!("free")), ("whenAbsent", json!("pause")), ("limits", json!({ "x": 1 }))] {
+        let mut mandate = good.clone();
+        mandate[member] = value;
+        assert_eq!(game.set_mandate(&red(), &mandate).unwrap_err().code, Code::Invalid);
+    }
+    for scopes in [json!(["act", "act"]), json!(["fly"]), json!(["publish"]), json!({}), json!([1])] {
+        assert_eq!(game.set_scopes(&red(), &scopes).unwrap_err().code, Code::Invalid, "{scopes}");
+    }
+    assert_eq!(game.set_controller(&red(), Controller::Policy).unwrap_err().code, Code::Invalid);
+    assert_eq!(game.terms(&red()).unwrap(), before);
+}
+
+// --- waits -------------------------------------------------------------------------------------------------------
+
+fn wait_for(game: &mut Match, seat: &Seat, right: Right, millis: u64, until: &[&str], now: u64) -> Waiting {
+    let until = until.iter().map(|kind| (*kind).into()).collect();
+    game.wait(seat, right, Wait { millis, until }, now).unwrap()
+}
+
+fn pending(waiting: Waiting) -> WaitId {
+    match waiting {
+        Waiting::Pending(id) => id,
+        Waiting::Done(answer) => panic!("answered at once: {answer}"),
+    }
+}
+
+fn done(waiting: Waiting) -> Value {
+    match waiting {
+        Waiting::Done(answer) => answer,
+        Waiting::Pending(_) => panic!("still waiting"),
+    }
+}
+
+fn seated() -> Match {
+    let mut game = tic_tac_toe(config());
+    game.assign(&x(), human("ann")).unwrap();
+    game.assign(&o(), agent("ann")).unwrap();
+    game
+}
+
+/// §4 `wait`: a new agent's first wait is its entry; the next one ends with a visible event, once.
+#[test]
+fn a_wait_ends_with_the_entry_and_then_with_a_named_event() {
+    let mut game = seated();
+    let entry = done(wait_for(&mut game, &o(), Right::Agent, 1_000, &[], 0));
+    assert_eq!(entry["observation"]["you"], "o");
+    assert!(entry["instruction"].is_string());
+    let id = pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &["move"], 0));
+    act(&mut game, &x(), Right::Owner, place(0, 0));
+    let waits = game.take_changes().waits;
+    assert_eq!(waits.len(), 1);
+    let (woken, answer) = waits.into_iter().next().unwrap();
+    let answer = answer.unwrap();
+    assert_eq!((woken, &answer["wake"]), (id, &json!("event")));
+    assert_eq!(answer["events"][0]["kind"], "move");
+    pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &["move"], 0));
+    assert!(game.take_changes().waits.is_empty(), "an event wakes once");
+}
+
+/// §4: a wait runs out at its own time, and the owner's lane takes nothing from the agent's.
+#[test]
+fn a_wait_runs_out_and_lanes_are_apart() {
+    let mut game = seated();
+    done(wait_for(&mut game, &o(), Right::Agent, 0, &[], 0));
+    done(wait_for(&mut game, &x(), Right::Owner, 0, &[], 0));
+    act(&mut game, &x(), Right::Owner, place(0, 0));
+    let told = done(wait_for(&mut game, &x(), Right::Owner, 0, &[], 0));
+    assert_eq!(told["events"].as_array().unwrap().len(), 1);
+    let id = pending(wait_for(&mut game, &o(), Right::Agent, 1_500, &["win"], 10));
+    game.heartbeat(1_509);
+    assert!(game.take_changes().waits.is_empty());
+    game.heartbeat(1_510);
+    let (ended, answer) = game.take_changes().waits.remove(0);
+    let answer = answer.unwrap();
+    assert_eq!(ended, id);
+    assert_eq!((answer.get("wake"), answer["events"].as_array().unwrap().len()), (None, 1));
+}
+
+/// §10: the waits of a side that is out return.
+#[test]
+fn the_end_of_the_match_ends_every_wait() {
+    let mut game = seated();
+    done(wait_for(&mut game, &o(), Right::Agent, 0, &[], 0));
+    pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    act(&mut game, &x(), Right::Owner, json!({ "kind": "resign" }));
+    let (_, answer) = game.take_changes().waits.remove(0);
+    let answer = answer.unwrap();
+    assert_eq!((&answer["wake"], &answer["outcome"]), (&json!("ended"), &json!("win")));
+    let again = done(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    assert_eq!(again["outcome"], "win");
+}
+
+/// §15.5: at most two waits in a lane, and a cancelled one gives its place back.
+#[test]
+fn a_third_wait_is_busy_until_one_is_cancelled() {
+    let mut game = seated();
+    done(wait_for(&mut game, &o(), Right::Agent, 0, &[], 0));
+    let first = pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    let third = game.wait(&o(), Right::Agent, Wait { millis: 1, until: Vec::new() }, 0);
+    assert_eq!(third.unwrap_err().code, Code::Busy);
+    game.cancel_wait(first);
+    pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+}
+
+/// §7: an approval's outcome wakes the agent that waits for it.
+#[test]
+fn a_resolved_approval_wakes_its_agent() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    done(wait_for(&mut game, &red(), Right::Agent, 0, &[], 0));
+    let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
+    pending(wait_for(&mut game, &red(), Right::Agent, 60_000, &[], 0));
+    let id = request["approval"]["id"].as_str().unwrap();
+    game.resolve_approval(&red(), id, false).unwrap();
+    game.heartbeat(1);
+    let (_, answer) = game.take_changes().waits.remove(0);
+    assert_eq!(answer.unwrap()["wake"], "approval");
+}

@@ -1,0 +1,196 @@
+//! §4 view streams, §15.3 fog and §20.9 observers: who is shown what, and when.
+
+mod common;
+
+use common::*;
+use playerthree_game::Seat;
+use playerthree_session::{Config, Match, Observe, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right, ViewMessage};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Applies one message to a reader's copy, strictly.
+fn read(copy: &mut Option<(u64, Value)>, message: &ViewMessage) {
+    *copy = Some(match message {
+        ViewMessage::Keyframe { version, view } => (*version, view.value().clone()),
+        ViewMessage::Delta { version, delta } => {
+            let (before, view) = copy.take().unwrap();
+            assert_eq!(*version, before + 1);
+            (*version, playerthree_delta::apply(view, delta).unwrap())
+        }
+    });
+}
+
+/// A match of bots: something to see on every tick.
+fn battle(observers: ObserverPolicy) -> Match {
+    agent_command(Config { bots: Some("commander".into()), observers, ..config() })
+}
+
+/// §4: at every version the rebuilt view equals a fresh guarded snapshot.
+#[test]
+fn a_view_rebuilt_from_keyframe_and_deltas_equals_the_fresh_view_at_every_version() {
+    let mut game = battle(ObserverPolicy::Closed);
+    game.subscribe("red").unwrap();
+    let mut copy = None;
+    for message in game.view_messages("red", None) {
+        read(&mut copy, &message);
+    }
+    let mut versions = 0;
+    for now in 1..=600 {
+        tick(&mut game, now * 100);
+        for (team, message) in game.take_changes().views {
+            assert_eq!(&*team, "red", "nothing is computed for a side that nobody watches");
+            read(&mut copy, &message);
+            versions += 1;
+            assert_eq!(copy.as_ref().unwrap().1, *game.view("red").unwrap().value());
+        }
+    }
+    assert!(versions > 500, "only {versions} versions");
+}
+
+/// §4: a reader within the batch gets deltas, one further behind a keyframe.
+#[test]
+fn a_late_reader_gets_contiguous_deltas_or_a_keyframe() {
+    let mut game = battle(ObserverPolicy::Closed);
+    game.subscribe("red").unwrap();
+    let mut copy = None;
+    read(&mut copy, &game.view_messages("red", None)[0]);
+    for now in 1..=10 {
+        tick(&mut game, now * 100);
+    }
+    let messages = game.view_messages("red", Some(copy.as_ref().unwrap().0));
+    assert!(messages.iter().all(|message| matches!(message, ViewMessage::Delta { .. })));
+    for message in &messages {
+        read(&mut copy, message);
+    }
+    assert_eq!(copy.as_ref().unwrap().1, *game.view("red").unwrap().value());
+    for now in 11..=100 {
+        tick(&mut game, now * 100);
+    }
+    let messages = game.view_messages("red", Some(copy.as_ref().unwrap().0));
+    assert!(matches!(messages[..], [ViewMessage::Keyframe { .. }]));
+    // A version that was never given out is answered with a keyframe too, never with a guess.
+    let messages = game.view_messages("red", Some(u64::MAX));
+    assert!(matches!(messages[..], [ViewMessage::Keyframe { .. }]));
+}
+
+/// §4: a stream that stopped goes on with a keyframe, since versions between are missing.
+#[test]
+fn a_stream_that_nobody_read_starts_again_with_a_keyframe() {
+    let mut game = battle(ObserverPolicy::Closed);
+    game.subscribe("red").unwrap();
+    let before = game.view_version("red");
+    game.unsubscribe("red");
+    for now in 1..=20 {
+        tick(&mut game, now * 100);
+    }
+    assert!(game.take_changes().views.is_empty());
+    game.subscribe("red").unwrap();
+    let messages = game.view_messages("red", Some(before));
+    assert!(matches!(messages[..], [ViewMessage::Keyframe { version, .. }] if version > before));
+}
+
+/// Ids of a side's units and buildings in the unfogged truth.
+fn ids_of(game: &Match, side: &str) -> BTreeSet<String> {
+    let truth = game.debug_view().unwrap();
+    let sides = truth["sides"].as_array().unwrap();
+    let side = sides.iter().find(|entry| entry["side"] == side).unwrap();
+    let things = ["units", "buildings"].into_iter().flat_map(|kind| side[kind].as_array().unwrap());
+    things.map(|thing| thing["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// §15.3: a hidden unit is in no payload of the other side, until it is seen.
+#[test]
+fn an_unseen_enemy_is_in_no_view_observation_or_match_data() {
+    let mut game = battle(ObserverPolicy::Closed);
+    let seats = [Seat::new("red", "ground"), Seat::new("red", "air")];
+    let mut hidden = 0;
+    let mut ever_seen = BTreeSet::new();
+    for now in 0..300 {
+        let view = game.view("red").unwrap().into_value();
+        for list in ["units", "buildings"] {
+            let things = view[list].as_array().unwrap().iter();
+            ever_seen.extend(things.filter_map(|thing| thing["id"].as_str()).map(str::to_owned));
+        }
+        let mut payloads = vec![view.to_string()];
+        for seat in &seats {
+            let request = Observe { since: Some(-1), ..Observe::default() };
+            payloads.push(game.observe(seat, Right::Agent, &request).unwrap().to_string());
+            payloads.push(game.match_data(seat).unwrap().to_string());
+        }
+        // Kept events may tell of what was seen once; what was never seen may stand nowhere.
+        for id in ids_of(&game, "blue").difference(&ever_seen) {
+            let told = payloads.iter().any(|payload| payload.contains(&format!("\"{id}\"")));
+            assert!(!told, "tick {now} tells of {id}");
+            hidden += 1;
+        }
+        tick(&mut game, now * 100);
+    }
+    assert!(hidden > 300, "only {hidden} hidden things were looked for");
+}
+
+/// §20.9: nothing about tick t leaves before its wall time and the delay, whatever the number of ticks.
+#[test]
+fn observers_see_no_frame_before_it_is_due() {
+    let delay = 5_000;
+    let mut game = battle(ObserverPolicy::Private(delay));
+    let mut copy: Option<(u64, Value)> = None;
+    let mut worlds = Vec::new();
+    for step in 1..=120_u64 {
+        let now = step * 100;
+        tick(&mut game, now);
+        worlds.push(now);
+        let frames = game.take_changes().frames;
+        if now < delay {
+            assert!(frames.is_empty());
+            assert_eq!(game.observer_state(), ObserverState::Buffering);
+            assert_eq!(game.observer_keyframe(), None);
+        }
+        for frame in frames {
+            let recorded = frame["recordedAt"].as_u64().unwrap() - 1_000_000;
+            assert!(recorded + delay <= now, "released at {now} what was recorded at {recorded}");
+            assert_eq!(frame["releaseAt"].as_u64().unwrap(), 1_000_000 + recorded + delay);
+            let sequence = frame["sequence"].as_u64().unwrap();
+            copy = Some(match (frame.get("world"), frame.get("delta")) {
+                (Some(world), None) => (sequence, world.clone()),
+                (None, Some(delta)) => {
+                    let (before, world) = copy.take().unwrap();
+                    assert_eq!(sequence, before + 1);
+                    let delta = playerthree_delta::Delta::decode(delta.clone()).unwrap();
+                    (sequence, playerthree_delta::apply(world, &delta).unwrap())
+                }
+                other => panic!("{other:?}"),
+            });
+        }
+    }
+    let (sequence, world) = copy.unwrap();
+    let keyframe = game.observer_keyframe().unwrap();
+    assert_eq!(keyframe["sequence"], json!(sequence));
+    assert_eq!(keyframe["world"], world, "a late joiner sees what a reader of every frame sees");
+}
+
+/// §20.9: a public match never shows observers anything within three minutes.
+#[test]
+fn a_public_delay_is_never_under_three_minutes() {
+    for asked in [0, 1, PUBLIC_DELAY_MIN - 1] {
+        assert_eq!(ObserverPolicy::public(asked).delay(), Some(PUBLIC_DELAY_MIN));
+        assert_eq!(ObserverPolicy::Public(asked).delay(), Some(PUBLIC_DELAY_MIN));
+    }
+    assert_eq!(ObserverPolicy::public(PUBLIC_DELAY_MIN + 1).delay(), Some(PUBLIC_DELAY_MIN + 1));
+}
+
+/// §20.9: the end of the match is a frame like any other, and comes as late.
+#[test]
+fn the_outcome_reaches_observers_with_its_own_frame() {
+    let config = Config { observers: ObserverPolicy::Private(1_000), ..config() };
+    let mut game = tic_tac_toe(config);
+    game.assign(&x(), human("ann")).unwrap();
+    game.assign(&o(), human("bob")).unwrap();
+    assert_eq!(act(&mut game, &o(), Right::Owner, json!({ "kind": "resign" })), playerthree_session::Ack::Ok);
+    assert!(game.is_over());
+    game.heartbeat(999);
+    assert!(game.take_changes().frames.is_empty());
+    game.heartbeat(1_000);
+    let frames = game.take_changes().frames;
+    assert_eq!(frames.last().unwrap()["outcomes"], json!({ "x": "win", "o": "loss" }));
+    assert!(frames[..frames.len() - 1].iter().all(|frame| frame.get("outcomes").is_none()));
+}

@@ -1,0 +1,261 @@
+// §§7, 8, 11, 15, 20.9 in a real-time match: policies, approvals, fog and observers, with real clients only.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { InMatch, agent, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { rejection, within } from "../lib/rooms.mjs";
+
+let server;
+before(async () => (server = await startPlayerThree()));
+after(() => server.stop());
+
+const duel = { teams: ["red", "blue"], bots: "nobody", seed: 11 };
+
+/** Moves every unit of its section once, to a place of its own. */
+const MOVES = `
+  let sent = false;
+  function think(obs) {
+    if (sent) return [];
+    sent = true;
+    const section = obs[obs.role];
+    log("moving", section.units.length);
+    return [{ kind: "move", units: section.units.map((unit) => unit.id), x: 1600, y: 1600 }];
+  }`;
+
+/** The same in WebAssembly text would parse JSON; this one sends one fixed intent that names no unit it must know. */
+const wasmPolicy = (intents) => {
+  const json = JSON.stringify(intents).replaceAll('"', '\\22');
+  const length = Buffer.byteLength(JSON.stringify(intents));
+  return `(module
+    (memory (export "memory") 2 4)
+    (data (i32.const 8) "${json}")
+    (func (export "alloc") (param i32) (result i32) (i32.const 65536))
+    (func (export "think") (param i32 i32) (result i64)
+      (i64.or (i64.shl (i64.const 8) (i64.const 32)) (i64.const ${length}))))`;
+};
+
+async function untilStatus(client, condition, what) {
+  const poll = async () => {
+    for (;;) {
+      const { policy } = await client.tool("policy_status");
+      if (condition(policy)) return policy;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  };
+  return within(poll(), what, 30_000);
+}
+
+/** §11: agents deploy a JavaScript and a WebAssembly policy; both move their units. */
+test("a JS and a WASM policy of one agent's owner move units of two seats", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  await red.until((view) => view.units.length > 0);
+  const scout = red.view.view.units.find((unit) => unit.kind === "scout");
+  const workers = red.view.view.units.filter((unit) => unit.kind === "worker");
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const ground = await agent(server, (await red.do("mint", { role: "ground" })).token);
+  await red.do("controller", { role: "ground", controller: "agent" });
+
+  const js = await ground.tool("policy_deploy", { runtime: "js", code: MOVES });
+  assert.deepEqual([js.ok, js.version], [true, 1], JSON.stringify(js));
+  assert.match(js.probe.logs[0], /moving/);
+  const wat = wasmPolicy([{ kind: "move", units: [scout.id], x: 1600, y: 1600 }]);
+  const code = (await assemble(wat)).toString("base64");
+  const wasm = await air.tool("policy_deploy", { runtime: "wasm", code });
+  assert.deepEqual([wasm.ok, wasm.version], [true, 1], JSON.stringify(wasm));
+
+  const moved = (before) => (view) => {
+    const now = view.units.find((unit) => unit.id === before.id);
+    return now && Math.hypot(now.x - before.x, now.y - before.y) > 300;
+  };
+  await red.until(moved(scout), "the scout moves");
+  await red.until((view) => workers.every((worker) => moved(worker)(view)), "every worker moves");
+  const { policy } = await air.tool("policy_status");
+  assert.ok(policy.calls > 0 && policy.errors === 0, JSON.stringify(policy));
+  await Promise.all([air.close(), ground.close()]);
+  await red.room.leave();
+});
+
+/** §11: a runaway policy is stopped and reported; the tick and the other side's policy go on. */
+test("an endless loop is stopped with timeout and the match goes on", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const refused = await air.tool("policy_deploy", { runtime: "js", code: "function think() { for (;;); }" });
+  assert.deepEqual([refused.ok, refused.error.code], [false, "timeout"]);
+  assert.equal((await air.tool("policy_status")).policy, null);
+  const later = "let n = 0; function think() { n += 1; for (; n > 3;); return []; }";
+  assert.equal((await air.tool("policy_deploy", { runtime: "js", code: later })).ok, true);
+  const policy = await untilStatus(air, (status) => status.timeouts > 0, "a timeout");
+  assert.equal(policy.lastError.code, "timeout");
+  const { tick } = red.view.view;
+  await red.until((view) => view.tick > tick + 20, "twenty more ticks");
+  await air.close();
+  await red.room.leave();
+});
+
+/** §11: each artifact error reaches its author as its own code, and the working policy stays. */
+test("broken artifacts are refused with their codes and replace nothing", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  assert.equal((await air.tool("policy_deploy", { runtime: "js", code: "function think() { return [] }" })).version, 1);
+  const wasm = (bytes) => Buffer.from(bytes).toString("base64");
+  for (const [runtime, code, expected] of [
+    ["js", "function think( {", "compile"],
+    ["js", "function thonk() {}", "missing_export"],
+    ["js", "function think() { throw new Error('mine') }", "threw"],
+    ["js", "function think() { return 7 }", "bad_output"],
+    ["js", `//${"x".repeat(262_144)}`, "too_large"],
+    ["js", "const detail = ['sea']; function think() { return [] }", "bad_output"],
+    ["wasm", wasm([0, 97, 115, 109, 1, 0, 0]), "compile"],
+  ]) {
+    const answer = await air.tool("policy_deploy", { runtime, code });
+    assert.deepEqual([answer.ok, answer.error?.code], [false, expected], code.slice(0, 60));
+  }
+  assert.equal((await air.tool("policy_status")).policy.version, 1);
+  await assert.rejects(air.tool("policy_deploy", { runtime: "lua", code: "" }), /invalid/);
+  await assert.rejects(air.tool("policy_deploy", { runtime: "wasm", code: "%%" }), /invalid/);
+  await air.close();
+  await red.room.leave();
+});
+
+/** §7: under a supervised mandate only the owner's approval over the room activates a policy. */
+test("a supervised deploy acts only after its owner approved it in the room", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const mandate = { autonomy: "supervised", directive: (await air.tool("game_briefing")).mandate.directive, whenAbsent: "policy" };
+  await red.do("mandate", { role: "air", mandate });
+  await red.until((view) => view.units.some((unit) => unit.kind === "scout"));
+  const scout = red.view.view.units.find((unit) => unit.kind === "scout");
+  await air.tool("game_wait", { seconds: 0 });
+
+  const asked = await air.tool("policy_deploy", { runtime: "js", code: MOVES });
+  assert.deepEqual([asked.ok, asked.approval.kind, asked.approval.version], [false, "policyDeploy", 1]);
+  const { tick } = red.view.view;
+  await red.until((view) => view.tick > tick + 15, "some ticks without the policy");
+  const still = red.view.view.units.find((unit) => unit.id === scout.id);
+  assert.deepEqual([still.x, still.y], [scout.x, scout.y], "nothing acted yet");
+
+  const waiting = air.tool("game_wait", { seconds: 30 });
+  assert.equal((await red.ask("resolveApproval", { role: "air", id: "ap_77", approve: true })).code, "approval_not_found");
+  const resolved = await red.do("resolveApproval", { role: "air", id: asked.approval.id, approve: true });
+  assert.deepEqual([resolved.status, resolved.version], ["approved", 1]);
+  assert.equal((await waiting).wake, "approval");
+  await red.until((view) => {
+    const now = view.units.find((unit) => unit.id === scout.id);
+    return now && now.x !== scout.x;
+  }, "the scout moves");
+
+  const second = await air.tool("policy_deploy", { runtime: "js", code: "function think() { return [] }" });
+  await red.do("resolveApproval", { role: "air", id: second.approval.id, approve: false });
+  const { policy } = await air.tool("policy_status");
+  assert.deepEqual([policy.version, policy.approval.status], [1, "rejected"]);
+  await air.close();
+  await red.room.leave();
+});
+
+/** §6: scopes follow every credential of the seat at once. */
+test("scopes that the owner takes away are refused at once", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const stop = { intents: [{ kind: "stop", units: [] }] };
+  assert.notEqual((await air.tool("game_act", stop)).acks[0].code, "out_of_scope");
+  await red.do("scopes", { role: "air", scopes: [] });
+  assert.equal((await air.tool("game_act", stop)).acks[0].code, "out_of_scope");
+  await assert.rejects(air.tool("policy_deploy", { runtime: "js", code: "function think() {}" }), /out_of_scope/);
+  await red.do("controller", { role: "air", controller: "bot" });
+  await red.do("scopes", { role: "air", scopes: ["act"] });
+  assert.equal((await air.tool("game_act", stop)).acks[0].code, "not_controller");
+  await air.close();
+  await red.room.leave();
+});
+
+/** §15.3: what blue has and red never saw is in no byte that red's player, agent or spectator receives. */
+test("fog: blue's unseen units are in no byte that red receives", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, team: "red", role: "ground" }));
+  const { roomId } = red.room;
+  const blue = new InMatch(await (await person(server, "Bob")).joinById(roomId, { team: "blue", role: "ground" }));
+  const watcher = new InMatch(await guest(server).joinById(roomId, { as: "spectator", team: "red" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  await blue.until((view) => view.units.length > 0);
+  // Blue makes something new that red cannot see, so that ids of later things are looked for too.
+  const base = blue.view.view.buildings.find((building) => building.kind === "base");
+  assert.deepEqual(await blue.act("ground", { kind: "produce", building: base.id, unit: "worker" }), ["ok"]);
+  const count = blue.view.view.units.length;
+  await blue.until((view) => view.units.length > count, "a new blue worker");
+  for (const role of ["ground"]) {
+    await red.call(role, "observe", { detail: "all", since: 0 });
+    await red.call(role, "briefing", { topic: "match-data" });
+  }
+  await air.tool("game_observe", { detail: "all", since: 0 });
+  await air.tool("game_wait", { seconds: 1 });
+  await air.tool("game_briefing", { topic: "match-data" });
+
+  const hidden = [...blue.view.view.units, ...blue.view.view.buildings].map((thing) => thing.id);
+  assert.ok(hidden.length >= 8);
+  for (const id of hidden) {
+    assert.ok(blue.received.includes(id), "the canary is looked for as it travels");
+    for (const [who, received] of [["player", red.received], ["spectator", watcher.received], ["agent", air.received]]) {
+      assert.ok(!received.includes(id), `red's ${who} was told of ${id}`);
+    }
+  }
+  await air.close();
+  await Promise.all([red.room.leave(), blue.room.leave(), watcher.room.leave()]);
+});
+
+/** §20.9: nothing of a tick reaches an observer before that tick's wall time and the delay. */
+test("an observer with a delay sees everything, late, and nothing sooner", async () => {
+  const delay = 2_000;
+  const options = { ...duel, role: "ground", private: true, observerDelayMs: delay };
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", options));
+  const seenAt = new Map();
+  red.room.onMessage("playerthree:view", ({ version }) => seenAt.set(version, Date.now()));
+  const eve = await person(server, "Eve");
+  const room = await eve.joinById(red.room.roomId, { as: "observer" });
+  const observer = new InMatch(room);
+  const frames = [];
+  const enough = new Promise((resolve) => {
+    room.onMessage("playerthree:observer", (message) => {
+      const at = Date.now();
+      if (message.frame) frames.push({ at, frame: message.frame });
+      else assert.equal(message.state, "buffering");
+      if (frames.length >= 15) resolve();
+    });
+  });
+  room.send("playerthree:observer", { perspective: "all" });
+  await within(enough, "fifteen frames", 30_000);
+  for (const { at, frame } of frames) {
+    assert.equal(frame.releaseAt - frame.recordedAt, delay);
+    assert.ok(at >= frame.releaseAt, "a frame came before its release");
+  }
+  const sequences = frames.map(({ frame }) => frame.sequence);
+  assert.deepEqual(sequences, sequences.map((_, index) => sequences[0] + index));
+  assert.ok(frames[0].frame.world.sides.length === 2);
+  // No live channel is open to an observer.
+  assert.equal((await observer.ask("view")).code, "forbidden");
+  const call = { role: "ground", method: "act", args: { intents: [] } };
+  assert.equal((await observer.ask("call", call)).code, "forbidden");
+  assert.ok(!observer.received.includes("playerthree:view") && !observer.received.includes("playerthree:status"));
+  assert.match((await rejection(eve.joinById(red.room.roomId))).message, /observers do not play/);
+  assert.match((await rejection((await person(server, "Zoe")).joinById(red.room.roomId, { as: "observer", team: "sea" }))).message, /./);
+  await Promise.all([red.room.leave(), room.leave()]);
+});
+
+/** §20.9: a player never observes the match, and a public match is never shown sooner than three minutes late. */
+test("players do not observe, and public observers buffer for three minutes", async () => {
+  const ann = await person(server, "Ann");
+  const red = new InMatch(await ann.create("agent-command", { ...duel, role: "ground", observerDelayMs: 0 }));
+  assert.match((await rejection(ann.joinById(red.room.roomId, { as: "observer" }))).message, /players do not observe/);
+  const eve = await (await person(server, "Eve")).joinById(red.room.roomId, { as: "observer" });
+  const inbox = new InMatch(eve).inbox;
+  eve.send("playerthree:observer", { perspective: "all" });
+  const answer = await inbox.next("playerthree:observer");
+  assert.deepEqual([answer.state, answer.grant.delayMs, answer.frame], ["buffering", 180_000, undefined]);
+  eve.send("playerthree:observer", { perspective: "all", after: 5 });
+  assert.equal((await inbox.next("playerthree:observer")).state, "closed");
+  await Promise.all([red.room.leave(), eve.leave()]);
+});
+
+async function assemble(wat) {
+  const { default: wabt } = await import("wabt");
+  const module = (await wabt()).parseWat("policy.wat", wat);
+  return Buffer.from(module.toBinary({}).buffer);
+}
