@@ -183,11 +183,14 @@ fn in_order<K: Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let (old, new) = common(old, new);
+    let (old, new, distinct) = common(old, new);
+    // With one match for each element Hunt takes O(n log n) whatever the order; with many, Myers' heuristics bound it.
+    let unique = old.len() == distinct && new.len() == distinct;
+    let algorithm = if unique { Algorithm::Hunt } else { Algorithm::Myers };
     let (old_tokens, new_tokens): (Vec<u32>, Vec<u32>) =
         (old.iter().map(|(token, _)| *token).collect(), new.iter().map(|(token, _)| *token).collect());
     let mut pairs = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old_tokens, &new_tokens) {
+    for op in capture_diff_slices(algorithm, &old_tokens, &new_tokens) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             pairs.extend((0..len).map(|step| (old[old_index + step].1, new[new_index + step].1)));
         }
@@ -197,8 +200,9 @@ fn in_order<K: Hash + Eq>(old: &[K], new: &[K]) -> Vec<(usize, usize)> {
 
 type Tokens = Vec<(u32, usize)>;
 
-/// Both lists as small tokens with their indices, without the elements that occur on one side only.
-fn common<K: Hash + Eq>(old: &[K], new: &[K]) -> (Tokens, Tokens) {
+/// Both lists as small tokens with their indices, without the elements that occur on one side only, and the number of
+/// distinct tokens in them.
+fn common<K: Hash + Eq>(old: &[K], new: &[K]) -> (Tokens, Tokens, usize) {
     let mut tokens: HashMap<&K, u32> = HashMap::with_capacity(old.len());
     let mut next = 0;
     let mut old_tokens: Tokens = Vec::with_capacity(old.len());
@@ -214,5 +218,6 @@ fn common<K: Hash + Eq>(old: &[K], new: &[K]) -> (Tokens, Tokens) {
     let mut shared = vec![false; tokens.len()];
     new_tokens.iter().for_each(|(token, _)| shared[*token as usize] = true);
     old_tokens.retain(|(token, _)| shared[*token as usize]);
-    (old_tokens, new_tokens)
+    let distinct = shared.iter().filter(|&&shared| shared).count();
+    (old_tokens, new_tokens, distinct)
 }

@@ -5,8 +5,8 @@
 //! measured is what a message costs.
 
 use playerthree_rooms::{
-    AuthRequest, BadMessage, Config, Cx, Definition, Frame, Join, Message, MessageType, Refusal, Room, ServeLimits,
-    Server, SessionId, TimerId, serve,
+    AuthRequest, BadMessage, Config, Cx, Definition, Frame, Join, Message, MessageType, Refusal, Room,
+    ServeLimits, Server, SessionId, TimerId, serve,
 };
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,8 @@ impl BenchRoom {
             cx.cancel(beat.timer);
         }
         let period = Duration::try_from_secs_f64(1.0 / options.hz).map_err(|_| BadMessage::Undecodable)?;
-        let catch_up = Duration::from_secs(u64::from(CATCH_UP_SECONDS)).as_millis() / period.as_millis().max(1);
+        let catch_up =
+            Duration::from_secs(u64::from(CATCH_UP_SECONDS)).as_millis() / period.as_millis().max(1);
         let timer = cx.set_fixed_step(period, u32::try_from(catch_up).unwrap_or(u32::MAX));
         let filler = "x".repeat(options.bytes.saturating_sub(MESSAGE_OVERHEAD));
         self.beat = Some(Beat { timer, burst: options.burst, filler });

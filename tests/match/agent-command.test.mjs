@@ -174,7 +174,11 @@ test("fog: blue's unseen units are in no byte that red receives", async () => {
   const { roomId } = red.room;
   const blue = new InMatch(await (await person(server, "Bob")).joinById(roomId, { team: "blue", role: "ground" }));
   const watcher = new InMatch(await guest(server).joinById(roomId, { as: "spectator", team: "red" }));
-  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const minted = await red.do("mint", { role: "air" });
+  // Nobody may scout meanwhile: what red has seen once is no secret any more.
+  const mandate = { autonomy: "autonomous", directive: { objective: "balanced" }, whenAbsent: "hold" };
+  await red.do("mandate", { role: "air", mandate });
+  const air = await agent(server, minted.token);
   await blue.until((view) => view.units.length > 0);
   // Blue makes something new that red cannot see, so that ids of later things are looked for too.
   const base = blue.view.view.buildings.find((building) => building.kind === "base");

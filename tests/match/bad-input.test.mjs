@@ -122,7 +122,8 @@ test("logins out of bounds are refused", async () => {
 });
 
 test("raw bytes and unknown types close only their sender", async () => {
-  const x = await playing();
+  // With bots the seat of whoever is thrown out plays on.
+  const x = new InMatch(await (await person(server, "Ann")).create("tic-tac-toe", { bots: "random", team: "x" }));
   const o = new InMatch(await (await person(server, "Bob")).joinById(x.room.roomId));
   o.room.reconnection.enabled = false;
   const gone = left(o.room);

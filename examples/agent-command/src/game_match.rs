@@ -40,9 +40,7 @@ fn parties(setup: &Setup) -> Result<Vec<Vec<usize>>, CannotCreate> {
     };
     match &setup.alliances {
         None => Ok((0..setup.teams.len()).map(|side| vec![side]).collect()),
-        Some(alliances) => {
-            alliances.values().map(|members| members.iter().map(index).collect()).collect()
-        }
+        Some(alliances) => alliances.values().map(|members| members.iter().map(index).collect()).collect(),
     }
 }
 

@@ -6,15 +6,17 @@ use crate::kinds::{MAX_AIR, MAX_GROUND};
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
-    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, PracticeLimits,
-    Runtime, Schema, Skill, Topic, t,
+    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits,
+    PracticeLimits, Runtime, Schema, Skill, Topic, t,
 };
 use std::sync::Arc;
 
 /// The tiers, weakest first.
 pub(crate) const OPPONENTS: [&str; 3] = ["recruit", "veteran", "commander"];
 
-fn texts<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> std::collections::BTreeMap<Arc<str>, Arc<str>> {
+fn texts<'a>(
+    entries: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> std::collections::BTreeMap<Arc<str>, Arc<str>> {
     entries.into_iter().map(|(name, text)| (name.into(), text.into())).collect()
 }
 
@@ -28,10 +30,26 @@ fn topic(name: &str, summary: &str, text: &str) -> Topic {
 
 fn topics() -> Vec<Topic> {
     vec![
-        topic("economy", "Alloy, energy, workers, prices and what to build first.", include_str!("knowledge/economy.md")),
-        topic("combat", "Weapons, ranges, counters, and how units choose targets.", include_str!("knowledge/combat.md")),
-        topic("map", "Coordinates, terrain, start places, patches, sight and fog.", include_str!("knowledge/map.md")),
-        topic("policies", "How to write a policy for a seat of this game.", include_str!("knowledge/policies.md")),
+        topic(
+            "economy",
+            "Alloy, energy, workers, prices and what to build first.",
+            include_str!("knowledge/economy.md"),
+        ),
+        topic(
+            "combat",
+            "Weapons, ranges, counters, and how units choose targets.",
+            include_str!("knowledge/combat.md"),
+        ),
+        topic(
+            "map",
+            "Coordinates, terrain, start places, patches, sight and fog.",
+            include_str!("knowledge/map.md"),
+        ),
+        topic(
+            "policies",
+            "How to write a policy for a seat of this game.",
+            include_str!("knowledge/policies.md"),
+        ),
     ]
 }
 
@@ -130,7 +148,8 @@ fn limits() -> Schema {
     t::obj([
         (
             "maxAttackers",
-            t::opt(t::int(0, most)).doc("Most units of the seat's plane under advance or attack orders at once."),
+            t::opt(t::int(0, most))
+                .doc("Most units of the seat's plane under advance or attack orders at once."),
         ),
         (
             "reserveAlloy",

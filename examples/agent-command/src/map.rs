@@ -118,9 +118,8 @@ impl Map {
             (half - 4, half - 3),
         ];
         let turned = |tile: Tile, corner| (0..corner).fold(tile, |tile, _| turn(tile, size));
-        let patches = (0..CORNERS)
-            .flat_map(|corner| quarter.map(|(x, y)| turned(Tile { x, y }, corner)))
-            .collect();
+        let patches =
+            (0..CORNERS).flat_map(|corner| quarter.map(|(x, y)| turned(Tile { x, y }, corner))).collect();
         let starts = [0, 1, 2, 3].map(|corner| turned(Tile { x: 5, y: 5 }, corner));
         let ways = (0..size * size).map(|_| OnceLock::new()).collect();
         Self { size, rocks: (0..size).map(|_| 0).collect(), patches, starts, ways }
@@ -149,7 +148,8 @@ impl Map {
 
     fn may_be_rock(&self, tile: Tile) -> bool {
         let near = |other: &Tile, reach: i32| (tile.x - other.x).abs().max((tile.y - other.y).abs()) <= reach;
-        !self.starts.iter().any(|start| near(start, CLEARING)) && !self.patches.iter().any(|patch| near(patch, 1))
+        !self.starts.iter().any(|start| near(start, CLEARING))
+            && !self.patches.iter().any(|patch| near(patch, 1))
     }
 
     fn set_rock(&mut self, tile: Tile) {
@@ -233,7 +233,8 @@ impl Map {
             return point;
         }
         let distance = |other: &Tile| (tile.x - other.x).pow(2) + (tile.y - other.y).pow(2);
-        let nearest = self.tiles().filter(|tile| self.is_free(*tile)).min_by_key(|tile| (distance(tile), *tile));
+        let nearest =
+            self.tiles().filter(|tile| self.is_free(*tile)).min_by_key(|tile| (distance(tile), *tile));
         nearest.map_or(point, Tile::centre)
     }
 

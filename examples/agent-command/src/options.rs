@@ -29,7 +29,8 @@ impl Options {
     pub(crate) fn read(options: Option<&Value>) -> Result<Self, CannotCreate> {
         let options = options.unwrap_or(&Value::Null);
         let start = options.get("start").unwrap_or(&Value::Null);
-        let size = number(options, "size", i64::from(DEFAULT_SIZE), (i64::from(MIN_SIZE), i64::from(MAX_SIZE)))?;
+        let size =
+            number(options, "size", i64::from(DEFAULT_SIZE), (i64::from(MIN_SIZE), i64::from(MAX_SIZE)))?;
         let max_ticks = number(options, "maxTicks", DEFAULT_TICKS, (MIN_TICKS, MAX_TICKS))?;
         Ok(Self {
             size: u8::try_from(size).map_err(|_| OUT_OF_BOUNDS)?,

@@ -258,12 +258,14 @@ impl World {
             members.insert("energy".into(), side.energy.into());
             members
         };
-        let units = self.sides.iter().flat_map(|side| {
-            side.units.iter().map(move |own| unit(own, Some(side), Detail::Known))
-        });
-        let buildings = self.sides.iter().flat_map(|side| {
-            side.buildings.iter().map(move |own| building(own, Some(side), Detail::Known))
-        });
+        let units = self
+            .sides
+            .iter()
+            .flat_map(|side| side.units.iter().map(move |own| unit(own, Some(side), Detail::Known)));
+        let buildings = self
+            .sides
+            .iter()
+            .flat_map(|side| side.buildings.iter().map(move |own| building(own, Some(side), Detail::Known)));
         let mut view = Members::new();
         view.insert("tick".into(), self.tick.into());
         view.insert("map".into(), Value::Object(self.map_members()));
@@ -304,9 +306,7 @@ impl World {
                 "ids": side.id_state().to_string(),
             })
         };
-        let party = |party: &crate::world::Party| {
-            json!({ "outcome": outcome(party.outcome), "rank": party.rank, "patches": party.patches })
-        };
+        let party = |party: &crate::world::Party| json!({ "outcome": outcome(party.outcome), "rank": party.rank, "patches": party.patches });
         json!({
             "tick": self.tick,
             "patches": self.patches,

@@ -126,7 +126,8 @@ fn patches() -> Schema {
 fn standings(more: impl IntoIterator<Item = Field>) -> Schema {
     let controllers = t::obj(ROLES.map(|role| (role, controller())));
     let fields = [("side", side()), ("outcome", outcome()), ("controllers", controllers)];
-    t::list(t::obj(with(fields, more)), SIDES.len() as u64).doc("Every side of the match and who plays its seats.")
+    t::list(t::obj(with(fields, more)), SIDES.len() as u64)
+        .doc("Every side of the match and who plays its seats.")
 }
 
 /// One visible event.
@@ -217,7 +218,10 @@ fn kinds() -> Schema {
 
 fn map_fields() -> Vec<Field> {
     vec![
-        ("size", t::int(i64::from(MIN_SIZE), i64::from(MAX_SIZE)).doc("Tiles on each side of the square map.")),
+        (
+            "size",
+            t::int(i64::from(MIN_SIZE), i64::from(MAX_SIZE)).doc("Tiles on each side of the square map."),
+        ),
         ("tile", t::int(1, 1000).doc("Points to a tile.")),
         ("maxTicks", t::int(MIN_TICKS, MAX_TICKS).doc("The match is drawn after this tick.")),
         ("terrain", terrain()),

@@ -41,7 +41,9 @@ impl Sight {
         let Tile { x, y } = from.tile();
         for (row, bits) in (0..).zip(&mut self.rows) {
             let half = usize::try_from(i32::abs(row - y)).ok().filter(|distance| *distance <= radius);
-            let Some(half) = half.map(|distance| HALF_WIDTHS[radius][distance].cast_signed()) else { continue };
+            let Some(half) = half.map(|distance| HALF_WIDTHS[radius][distance].cast_signed()) else {
+                continue;
+            };
             let (left, right) = ((x - half).max(0), (x + half).min(63));
             *bits |= (u64::MAX >> (63 - (right - left))) << left;
         }

@@ -27,9 +27,18 @@ pub(crate) enum Order {
     /// Goes there and fights whatever it meets.
     Advance(Point),
     /// Follows this enemy, last seen there.
-    Attack { target: Id, seen: Point },
-    Gather { patch: usize, stage: Gathering },
-    Build { kind: Kind, site: Tile },
+    Attack {
+        target: Id,
+        seen: Point,
+    },
+    Gather {
+        patch: usize,
+        stage: Gathering,
+    },
+    Build {
+        kind: Kind,
+        site: Tile,
+    },
 }
 
 /// Where a gathering worker is in its round.
@@ -264,7 +273,7 @@ impl World {
             outcome: Outcome::Running,
             rank: 0,
         };
-    let corners = corners(seed, sides.len(), parties);
+        let corners = corners(seed, sides.len(), parties);
         let mut world = Self {
             map,
             tick: 0,

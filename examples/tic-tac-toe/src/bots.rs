@@ -48,8 +48,12 @@ fn position(observation: &Value) -> Option<Position> {
         return None;
     }
     let ruleset = Ruleset::new(number("rows")?, number("cols")?, number("winLength")?)?;
-    let rows: Vec<&[u8]> =
-        observation.get("board")?.as_array()?.iter().filter_map(|row| Some(row.as_str()?.as_bytes())).collect();
+    let rows: Vec<&[u8]> = observation
+        .get("board")?
+        .as_array()?
+        .iter()
+        .filter_map(|row| Some(row.as_str()?.as_bytes()))
+        .collect();
     let squares = |letter: u8| {
         let rows = &rows;
         ruleset.all_squares().filter(move |at| {

@@ -1,9 +1,7 @@
 //! What tic-tac-toe tells the world about itself (§3). Data only; no rule is decided here.
 
 use crate::rules::MAX_SIDE;
-use playerthree_game::{
-    ChatLimits, Control, IntentKind, IntentLimits, Manifest, Schema, Skill, Topic, t,
-};
+use playerthree_game::{ChatLimits, Control, IntentKind, IntentLimits, Manifest, Schema, Skill, Topic, t};
 use std::sync::Arc;
 
 /// Most events a match keeps, and so the most that one observation can carry.
@@ -183,13 +181,18 @@ pub(crate) fn manifest() -> Manifest {
             ("rows", size()),
             ("cols", size()),
             ("winLength", size()),
-            ("salt", t::int(0, i64::from(u32::MAX)).doc("A number of this match, for players that vary their play.")),
+            (
+                "salt",
+                t::int(0, i64::from(u32::MAX))
+                    .doc("A number of this match, for players that vary their play."),
+            ),
         ])),
         lobby: Some(t::obj([("rows", size()), ("cols", size()), ("winLength", size())])),
         observer: Some(view()),
         directive: t::obj([(
             "style",
-            t::literals(["balanced", "attack", "defend"]).doc("What to prefer among moves that are equally good."),
+            t::literals(["balanced", "attack", "defend"])
+                .doc("What to prefer among moves that are equally good."),
         )]),
         limits: None,
         errors: ["not_your_turn", "occupied", "out_of_bounds", "over"].map(Into::into).to_vec(),
@@ -203,7 +206,8 @@ pub(crate) fn manifest() -> Manifest {
         ])),
         skills: vec![Skill {
             name: "tic-tac-toe-tactics".into(),
-            description: "How to choose a square in tic-tac-toe, on the small board and on large ones.".into(),
+            description: "How to choose a square in tic-tac-toe, on the small board and on large ones."
+                .into(),
             files: text_map([("SKILL.md", SKILL)]),
         }],
         control: control(),

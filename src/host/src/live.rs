@@ -254,8 +254,9 @@ impl<R> Live<R> {
             Ok(observation) => self.policies.think_probe(seat, &observation),
             Err(_) => Probe::Failed(PolicyError { code: "bad_output", message: None }),
         };
-        if let (Probe::Failed(error), Some((activation, caller))) = (probe, self.probes.remove(seat)) {
-            self.policies.end_probe(seat);
+        let Probe::Failed(error) = probe else { return };
+        self.policies.end_probe(seat);
+        if let Some((activation, caller)) = self.probes.remove(seat) {
             self.probed(seat, &activation, caller, Err(error));
         }
     }

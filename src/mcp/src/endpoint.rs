@@ -118,7 +118,7 @@ async fn dispatch(endpoint: &Endpoint, handler: Handler, headers: &HeaderMap, bo
     let passed = inner.headers_mut();
     passed.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     passed.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for name in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
+    for name in ["host", "mcp-protocol-version", "mcp-method", "mcp-name"] {
         if let Some(value) = headers.get(name) {
             passed.insert(name, value.clone());
         }
@@ -141,7 +141,10 @@ fn decorated(grant: &SeatGrant, admission: &Admission, mut response: Response) -
         StatusCode::OK => Ok(response),
         _ if grant.revoked().is_cancelled() => Err(Refusal::Credential),
         // The library's typed reading is stricter than the guard's in places that no client needs.
-        status if status.is_client_error() => Err(Refusal::Meta),
+        status if status.is_client_error() => {
+            tracing::debug!(%status, "the protocol library refuses what the guard let through");
+            Err(Refusal::Meta)
+        }
         _ => Err(Refusal::Internal),
     }
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use playerthree_mcp::Limits;
-use playerthree_schema::{Invalid, PathPart, SchemaCode};
+use playerthree_schema::{Invalid, Kind, PathPart, SchemaCode};
 use playerthree_session::{CallError, Code, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -119,19 +119,16 @@ async fn a_result_out_of_its_schema_does_not_leave() {
     }
 }
 
-/// An observation of agent-command that is far longer than a result, taken from a real match and blown up.
+/// The observation of a real match with every list as long as its schema allows.
 fn long_observation(surface: &Surface, first: &Value) -> Value {
+    let schema = &surface.manifest.observation;
+    let Kind::Obj { fields, .. } = &schema.kind else { panic!("an observation is an object") };
     let mut long = first.clone();
-    let longest = long
-        .as_object()
-        .unwrap()
-        .iter()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_array()?.clone())))
-        .filter(|(_, items)| !items.is_empty())
-        .max_by_key(|(_, items)| items.len());
-    let (name, items) = longest.expect("an observation with a list");
-    long[&name] = items.iter().cycle().take(180).cloned().collect();
-    surface.manifest.observation.validate(&long).expect("an observation of the game");
+    for (name, field) in fields {
+        let (Kind::List { max, .. }, Some(items)) = (&field.kind, first[&**name].as_array()) else { continue };
+        long[&**name] = items.iter().cycle().take(usize::try_from(*max).unwrap()).cloned().collect();
+    }
+    schema.validate(&long).expect("an observation of the game");
     long
 }
 

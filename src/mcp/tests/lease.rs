@@ -57,10 +57,9 @@ async fn the_first_call_claims_and_later_ones_must_name_its_session() {
 
     let mut other = session.clone();
     other.replace_range(0..1, if session.starts_with('A') { "B" } else { "A" });
-    for wrong in [other.as_str(), "", "x", &table.token, &format!("{session} ")] {
+    for wrong in [other.as_str(), "", "x", &table.token, &session[..31]] {
         let answer = table.send(table.tool("game_act", act()).with("mcp-session-id", wrong)).await;
-        let expected = if wrong.trim() == session { (200, None) } else { (404, Some(-32001)) };
-        assert_eq!((answer.status.as_u16(), answer.code()), expected, "{wrong}");
+        assert_eq!((answer.status.as_u16(), answer.code()), (404, Some(-32001)), "{wrong}");
     }
     let none = table.send(table.tool("game_act", act())).await;
     assert_eq!((none.status.as_u16(), none.code()), (404, Some(-32001)));
@@ -187,8 +186,6 @@ async fn a_dropped_request_drops_its_call() {
         sent.abort();
         call.reply.closed().await;
     }
-    let (script, _kept) = Script::new(|_, _| Some(Err(Code::Paused.into())));
-    drop(script);
 }
 
 // §15: two waits and four other calls in flight; the next is busy, and a place that is given back is free again.

@@ -38,7 +38,8 @@ fn log() -> (String, u64) {
             let body = event.to_string();
             tip = event_hash(body.as_bytes()).unwrap();
             seq += 1;
-            let row: Value = json!({"Seq": seq, "Id": format!("c{seq}"), "MatchedSigningRef": null, "Body": body});
+            let row: Value =
+                json!({"Seq": seq, "Id": format!("c{seq}"), "MatchedSigningRef": null, "Body": body});
             log.push_str(&format!("{row}\n"));
         }
     }
@@ -50,7 +51,9 @@ fn verified(c: &mut Criterion) {
     assert!(verify(log.as_bytes(), Request::default()).unwrap().is_valid());
     let mut group = c.benchmark_group("verify");
     group.throughput(Throughput::Elements(events)).sample_size(20);
-    group.bench_function("events", |b| b.iter(|| verify(black_box(log.as_bytes()), Request::default()).unwrap()));
+    group.bench_function("events", |b| {
+        b.iter(|| verify(black_box(log.as_bytes()), Request::default()).unwrap())
+    });
     group.finish();
 }
 

@@ -34,8 +34,10 @@ pub(crate) struct DeclaredKeys {
 pub(crate) fn start(game: &str, board: Dimensions, keys: &DeclaredKeys, seed: &[u8; 32]) -> Composed {
     let mut rules = json!({"rows": board.rows, "cols": board.cols, "winLength": board.win_length});
     let named = [("X", &keys.x), ("O", &keys.o)];
-    let declared: Map<String, Value> =
-        named.into_iter().filter_map(|(player, key)| Some((player.to_owned(), json!(key.as_ref()?)))).collect();
+    let declared: Map<String, Value> = named
+        .into_iter()
+        .filter_map(|(player, key)| Some((player.to_owned(), json!(key.as_ref()?))))
+        .collect();
     if !declared.is_empty() {
         rules["keys"] = Value::Object(declared);
     }
@@ -48,7 +50,11 @@ pub(crate) fn start(game: &str, board: Dimensions, keys: &DeclaredKeys, seed: &[
 
 /// The next event of a player.
 pub(crate) fn next(
-    game: &str, started: &Started, player: Mark, play: Play, seed: &[u8; 32],
+    game: &str,
+    started: &Started,
+    player: Mark,
+    play: Play,
+    seed: &[u8; 32],
 ) -> Result<Composed, Fault> {
     let seq = started.next_seq();
     let mut event = json!({

@@ -3,7 +3,7 @@
 //! A single task owns the file's end; it numbers posts, writes all that wait in one go, syncs once and only then
 //! acknowledges them. The inbox never judges what is posted and never drops or changes a row while it lives.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -14,18 +14,16 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+use crate::error::PipesError;
+use crate::feed::Feed;
 use crate::limits::{Bucket, Clock, Limits, timestamp};
 use crate::meta::{InboxKind, Meta, SeatRole};
-use crate::service::PipesError;
+use crate::row::{Recent, names_game, read_row};
 use crate::store::{Appended, RowFile, RowLine};
-use crate::verify::{Bounds, Capture, Detail, LogReader, Options, Request, Seats};
+use crate::verify::{Bounds, Detail, LogReader, Options, Request, Seats};
 
 /// Posts that share one sync at most.
 const MAX_BATCH: usize = 256;
-/// Newest rows kept in memory, so that subscribers share one copy of each.
-const RECENT_ROWS: usize = 256;
-/// Bytes of those rows.
-const RECENT_BYTES: usize = 1 << 20;
 /// Characters of a content type that is stored.
 const MAX_CONTENT_TYPE: usize = 128;
 
@@ -83,6 +81,9 @@ struct Waiting {
     inbox: Arc<Inbox>,
     answer: oneshot::Sender<Result<Posted, PipesError>>,
 }
+
+/// An answer that is due, with what it says.
+type Acknowledgement = (oneshot::Sender<Result<Posted, PipesError>>, Result<Posted, PipesError>);
 
 /// What a restart finds again by reading the rows.
 struct Derived {
@@ -175,7 +176,8 @@ impl Inbox {
     ///
     /// Cancel safety: a change that was begun is finished, so that memory and disk never differ.
     pub(crate) async fn change<T: Send + 'static>(
-        self: &Arc<Self>, change: impl FnOnce(&mut Meta) -> Result<T, PipesError> + Send + 'static,
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut Meta) -> Result<T, PipesError> + Send + 'static,
     ) -> Result<T, PipesError> {
         let inbox = Arc::clone(self);
         let changed = tokio::spawn(async move {
@@ -269,12 +271,13 @@ impl Inbox {
     /// The rows after a number, each exactly once and in order, for as long as the inbox lives.
     #[must_use]
     pub fn feed(self: &Arc<Self>, after: u64) -> Feed {
-        Feed { head: self.head.subscribe(), inbox: Arc::clone(self), after }
+        Feed::new(Arc::clone(self), self.head.subscribe(), after)
     }
 
     /// Asks something of the games of this inbox, after every stored row was read.
     pub(crate) async fn with_log<T: Send + 'static>(
-        self: &Arc<Self>, ask: impl FnOnce(&LogReader) -> T + Send + 'static,
+        self: &Arc<Self>,
+        ask: impl FnOnce(&LogReader) -> T + Send + 'static,
     ) -> Result<T, PipesError> {
         let inbox = Arc::clone(self);
         blocking(move || {
@@ -298,7 +301,8 @@ impl Inbox {
     /// What a reader of this inbox knows beforehand: the host is X.
     pub(crate) fn reader_options(&self) -> Options {
         let meta = self.meta();
-        let host = meta.seats.iter().find(|seat| seat.role == SeatRole::Host && meta.kind == InboxKind::Signed);
+        let host =
+            meta.seats.iter().find(|seat| seat.role == SeatRole::Host && meta.kind == InboxKind::Signed);
         Options {
             seats: host.map(|host| Seats { x: Some(host.seat_ref.clone()), o: None }),
             ..Options::default()
@@ -346,21 +350,21 @@ impl Inbox {
         // A filter looks at ten pages at most; the caller goes on from the cursor.
         while page.next < total && page.rows.len() < limit && looked_at < self.limits.page_rows * 10 {
             let row = self.row(page.next + 1)?;
-            if !page.rows.is_empty() && bytes + row.len() > self.limits.page_bytes {
-                break;
-            }
-            page.next += 1;
-            looked_at += 1;
             if listing.game.as_deref().is_none_or(|game| names_game(&row, game)) {
+                if !page.rows.is_empty() && bytes + row.len() > self.limits.page_bytes {
+                    break;
+                }
                 bytes += row.len();
                 page.rows.push(row);
             }
+            page.next += 1;
+            looked_at += 1;
         }
         Ok(page)
     }
 
-    /// Numbers and stores a batch, then acknowledges it. Blocks on the file.
-    fn write(&self, batch: Vec<Waiting>) {
+    /// Numbers and stores a batch; the answers may be given once this returns. Blocks on the file.
+    fn write(&self, batch: Vec<Waiting>) -> Vec<Acknowledgement> {
         let first = self.rows.len() + 1;
         let created_at = timestamp(self.clock.now_ms());
         let (mut lines, mut answers, mut digests) = (Vec::new(), Vec::new(), HashMap::new());
@@ -387,11 +391,11 @@ impl Inbox {
         } else {
             tracing::error!(inbox = self.id, ?appended, "an inbox could not store its posts");
         }
-        for (answer, seq) in answers {
-            let stored = if appended == Appended::Synced { seq } else { Err(PipesError::Unavailable) };
-            // A caller that went away has its post stored all the same.
-            _ = answer.send(stored.map(|seq| Posted { capture_id: self.capture_id(seq), seq }));
-        }
+        let outcome = |seq: Result<u64, PipesError>| match appended {
+            Appended::Synced => seq.map(|seq| Posted { capture_id: self.capture_id(seq), seq }),
+            Appended::Failed | Appended::Broken => Err(PipesError::Unavailable),
+        };
+        answers.into_iter().map(|(answer, seq)| (answer, outcome(seq))).collect()
     }
 
     fn line(&self, seq: u64, created_at: &str, post: &Post) -> Bytes {
@@ -428,74 +432,12 @@ async fn write_posts(mut posts: mpsc::Receiver<Waiting>) {
     while posts.recv_many(&mut batch, MAX_BATCH).await > 0 {
         let Some(inbox) = batch.first().map(|waiting| Arc::clone(&waiting.inbox)) else { continue };
         let batch = std::mem::take(&mut batch);
-        if blocking(move || inbox.write(batch)).await.is_err() {
-            return;
+        // The inbox is let go before anybody is answered, so that one without callers is idle at once.
+        let Ok(answers) = blocking(move || inbox.write(batch)).await else { return };
+        for (answer, stored) in answers {
+            // A caller that went away has its post stored all the same.
+            _ = answer.send(stored);
         }
-    }
-}
-
-/// Live rows of one inbox.
-#[derive(Debug)]
-pub struct Feed {
-    inbox: Arc<Inbox>,
-    head: watch::Receiver<u64>,
-    after: u64,
-}
-
-impl Feed {
-    /// The next rows, waiting for them when there are none; never empty. A slow reader falls behind on disk, not in
-    /// memory.
-    ///
-    /// Cancel safety: a call that is dropped loses nothing.
-    ///
-    /// # Errors
-    /// [`PipesError::NotFound`] when the inbox has expired; [`PipesError::Unavailable`] when it cannot be read.
-    pub async fn next(&mut self) -> Result<Vec<Bytes>, PipesError> {
-        loop {
-            self.head.mark_unchanged();
-            let page = self.inbox.list(Listing { after: self.after, ..Listing::default() }).await?;
-            if !page.rows.is_empty() {
-                self.after = page.next;
-                return Ok(page.rows);
-            }
-            self.head.changed().await.map_err(|_| PipesError::NotFound)?;
-        }
-    }
-
-    /// The number of the last row handed out.
-    #[must_use]
-    pub fn cursor(&self) -> u64 {
-        self.after
-    }
-}
-
-/// The newest rows, contiguous.
-#[derive(Default)]
-struct Recent {
-    first: u64,
-    rows: VecDeque<Bytes>,
-    bytes: usize,
-}
-
-impl Recent {
-    fn extend(&mut self, first: u64, lines: &[Bytes]) {
-        if self.rows.is_empty() {
-            self.first = first;
-        }
-        for line in lines {
-            self.bytes += line.len();
-            self.rows.push_back(line.slice(..line.len() - 1));
-        }
-        while self.rows.len() > RECENT_ROWS || self.bytes > RECENT_BYTES {
-            let Some(oldest) = self.rows.pop_front() else { break };
-            self.bytes -= oldest.len() + 1;
-            self.first += 1;
-        }
-    }
-
-    fn get(&self, seq: u64) -> Option<Bytes> {
-        let at = usize::try_from(seq.checked_sub(self.first)?).ok()?;
-        self.rows.get(at).cloned()
     }
 }
 
@@ -507,38 +449,6 @@ pub(crate) fn paths(dir: &Path, id: &str) -> (PathBuf, PathBuf) {
 /// A body escapes to six bytes each at worst; the members around it are short.
 fn line_bound(limits: &Limits) -> usize {
     limits.body_bytes.saturating_mul(6).saturating_add(4096)
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct StoredRow {
-    seq: i64,
-    id: String,
-    matched_signing_ref: Option<String>,
-    body: String,
-    #[serde(default)]
-    body_encoding: Option<String>,
-}
-
-impl StoredRow {
-    fn body(self) -> Vec<u8> {
-        match self.body_encoding {
-            // Bytes that are not UTF-8 stay what they are: no event.
-            Some(_) => STANDARD.decode(self.body).unwrap_or_default(),
-            None => self.body.into_bytes(),
-        }
-    }
-}
-
-fn read_row(row: &[u8]) -> Result<Capture, PipesError> {
-    let mut row: StoredRow = serde_json::from_slice(row).map_err(|_| PipesError::Unavailable)?;
-    let (seq, id, signing_ref) = (Some(row.seq), std::mem::take(&mut row.id), row.matched_signing_ref.take());
-    Ok(Capture { seq, id, signing_ref, rejected: false, body: row.body() })
-}
-
-fn names_game(row: &[u8], game: &str) -> bool {
-    let Ok(capture) = read_row(row) else { return false };
-    crate::verify::Body::read(&capture.body).is_some_and(|body| *body.game == *game.as_bytes())
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

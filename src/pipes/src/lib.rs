@@ -8,6 +8,9 @@
 
 pub mod canonical;
 mod compose;
+mod directory;
+mod error;
+mod feed;
 pub mod http;
 mod inbox;
 mod keys;
@@ -15,16 +18,19 @@ pub mod limits;
 mod meta;
 mod pairing;
 pub mod recipe;
+mod row;
+mod seats;
 mod service;
 mod store;
 pub mod tools;
 pub mod verify;
 
+pub use error::PipesError;
+pub use feed::Feed;
 pub use http::router;
-pub use inbox::{Feed, Inbox, Listing, Page, Posted};
+pub use inbox::{Inbox, Listing, Page, Posted};
 pub use limits::{Clock, Limits, Rate};
 pub use meta::{InboxKind, SeatRole, SeatStatus};
 pub use pairing::{PairingCode, Proof};
-pub use service::{
-    Config, Host, Incoming, Opened, Pipes, PipesError, Redeemed, SeatGrant, SeatOffer, SeatOwner, Writer,
-};
+pub use seats::{Host, Redeemed, SeatOffer, SeatOwner};
+pub use service::{Config, Incoming, Opened, Pipes, SeatGrant, Writer};

@@ -96,7 +96,12 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(code: &crate::PairingCode, label: String, seat_expires_ms: u64, expires_ms: u64) -> Self {
+    pub(crate) fn new(
+        code: &crate::PairingCode,
+        label: String,
+        seat_expires_ms: u64,
+        expires_ms: u64,
+    ) -> Self {
         let (handle, digest) = (code.handle().to_owned(), hex(&code.digest()));
         Self { handle, digest, label, seat_expires_ms, expires_ms, failures: 0 }
     }

@@ -31,10 +31,13 @@ impl PairingCode {
         while symbols.len() < GROUPS * GROUP {
             // Bytes past the last whole multiple of the alphabet would favour its first symbols.
             let drawn = keys::random::<32>()?;
-            symbols.extend(drawn.iter().filter(|b| **b < 248).map(|b| ALPHABET[usize::from(*b) % ALPHABET.len()]));
+            symbols.extend(
+                drawn.iter().filter(|b| **b < 248).map(|b| ALPHABET[usize::from(*b) % ALPHABET.len()]),
+            );
         }
         let groups = symbols.chunks(GROUP).take(GROUPS);
-        let groups: Vec<String> = groups.map(|group| group.iter().copied().map(char::from).collect()).collect();
+        let groups: Vec<String> =
+            groups.map(|group| group.iter().copied().map(char::from).collect()).collect();
         Ok(Self(groups.join("-")))
     }
 
@@ -68,7 +71,12 @@ impl PairingCode {
     #[must_use]
     pub fn prove(&self, nonce: &str, timestamp: &str) -> Proof {
         let proof = hex(&keys::hmac(&self.digest(), message(self.handle(), nonce, timestamp).as_bytes()));
-        Proof { handle: self.handle().to_owned(), nonce: nonce.to_owned(), timestamp: timestamp.to_owned(), proof }
+        Proof {
+            handle: self.handle().to_owned(),
+            nonce: nonce.to_owned(),
+            timestamp: timestamp.to_owned(),
+            proof,
+        }
     }
 }
 
@@ -88,12 +96,15 @@ pub struct Proof {
 impl Proof {
     /// Whether the texts are of a size that any honest guest sends.
     pub(crate) fn is_bounded(&self) -> bool {
-        [&self.handle, &self.nonce, &self.timestamp, &self.proof].iter().all(|text| text.len() <= MAX_PROOF_TEXT)
+        [&self.handle, &self.nonce, &self.timestamp, &self.proof]
+            .iter()
+            .all(|text| text.len() <= MAX_PROOF_TEXT)
     }
 
     /// Whether the proof was made with the code of this digest.
     pub(crate) fn is_good(&self, code_digest: &[u8; 32]) -> bool {
-        let expected = hex(&keys::hmac(code_digest, message(&self.handle, &self.nonce, &self.timestamp).as_bytes()));
+        let expected =
+            hex(&keys::hmac(code_digest, message(&self.handle, &self.nonce, &self.timestamp).as_bytes()));
         keys::same(expected.as_bytes(), self.proof.as_bytes())
     }
 }
@@ -120,7 +131,10 @@ mod tests {
             let code = PairingCode::parse(&text(case, "code")).unwrap();
             assert_eq!(code.reveal(), text(case, "canonicalCode"));
             let proof = code.prove(&text(case, "nonce"), &text(case, "timestamp"));
-            assert_eq!((proof.handle.clone(), proof.proof.clone()), (text(case, "handle"), text(case, "proof")));
+            assert_eq!(
+                (proof.handle.clone(), proof.proof.clone()),
+                (text(case, "handle"), text(case, "proof"))
+            );
             assert!(proof.is_good(&code.digest()));
         }
     }
@@ -131,7 +145,9 @@ mod tests {
             let code = PairingCode::mint().unwrap();
             assert_eq!(PairingCode::parse(code.reveal()), Some(code));
         }
-        for text in ["", "ABCD-EFGH", "ABCD-EFGH-JKM1", "ABCD-EFGH-JKMN-PQRS", "ABCDEFGHJKMN", "ABCD-EFGH-JKLO"] {
+        for text in
+            ["", "ABCD-EFGH", "ABCD-EFGH-JKM1", "ABCD-EFGH-JKMN-PQRS", "ABCDEFGHJKMN", "ABCD-EFGH-JKLO"]
+        {
             assert_eq!(PairingCode::parse(text), None, "{text}");
         }
     }

@@ -66,7 +66,10 @@ impl RowFile {
             file.sync_all()?;
         }
         file.seek(SeekFrom::Start(end))?;
-        Ok(Recovered { rows: Self { file, offsets: scan.offsets.into(), broken: AtomicBool::new(false) }, posted: scan.posted })
+        Ok(Recovered {
+            rows: Self { file, offsets: scan.offsets.into(), broken: AtomicBool::new(false) },
+            posted: scan.posted,
+        })
     }
 
     /// How many rows there are.

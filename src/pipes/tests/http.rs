@@ -90,11 +90,17 @@ async fn an_anonymous_inbox_is_opened_in_one_call_and_played_in_the_next() {
     script.place(1, 1, Some("in_progress"));
     for (at, body) in script.bodies.iter().enumerate() {
         let answer = client.post(&url, body, None).await;
-        assert_eq!((answer.status, answer.json()["seq"].as_u64()), (StatusCode::CREATED, Some(at as u64 + 1)));
+        assert_eq!(
+            (answer.status, answer.json()["seq"].as_u64()),
+            (StatusCode::CREATED, Some(at as u64 + 1))
+        );
     }
     let list = client.get(&format!("/pipes/v1/inboxes/{id}/captures"), &read).await.json();
     assert_eq!(list["Requests"][0]["Body"], script.bodies[0]);
-    assert_eq!((&list["TotalCount"], &list["NextCursor"], &list["Scope"]), (&json!(2), &json!("2"), &json!("read")));
+    assert_eq!(
+        (&list["TotalCount"], &list["NextCursor"], &list["Scope"]),
+        (&json!(2), &json!("2"), &json!("read"))
+    );
     let rest = client.get(&format!("/pipes/v1/inboxes/{id}/captures?after=1&limit=1"), &read).await.json();
     assert_eq!(rest["Requests"][0]["Seq"], 2);
     let capture = text(&rest["Requests"][0], "Id");
@@ -102,19 +108,25 @@ async fn an_anonymous_inbox_is_opened_in_one_call_and_played_in_the_next() {
     assert_eq!(one["Seq"], 2);
     let game = client.get(&format!("/pipes/v1/inboxes/{id}/games/g"), &read).await.json();
     assert_eq!((&game["games"][0]["turn"], &game["verdict"]["ok"]), (&json!("O"), &json!(true)));
-    let empty = client.get(&format!("/pipes/v1/inboxes/{id}/captures/wait?after=2&timeoutSeconds=0"), &read).await.json();
+    let empty = client
+        .get(&format!("/pipes/v1/inboxes/{id}/captures/wait?after=2&timeoutSeconds=0"), &read)
+        .await
+        .json();
     assert_eq!((&empty["Requests"], &empty["NextCursor"]), (&json!([]), &json!("2")));
 }
 
 #[tokio::test]
 async fn every_refusal_has_its_status_and_its_code() {
-    let client = Client { table: Table::with(|limits| {
-        limits.body_bytes = 64;
-        limits.post_rate = Rate { per_second: 1, burst: 2 };
-        limits.verify_bytes = 100;
-    }) };
+    let client = Client {
+        table: Table::with(|limits| {
+            limits.body_bytes = 64;
+            limits.post_rate = Rate { per_second: 1, burst: 2 };
+            limits.verify_bytes = 100;
+        }),
+    };
     let anonymous = client.open("anonymous").await;
-    let (id, url, read) = (text(&anonymous, "inboxId"), text(&anonymous, "captureUrl"), text(&anonymous, "readToken"));
+    let (id, url, read) =
+        (text(&anonymous, "inboxId"), text(&anonymous, "captureUrl"), text(&anonymous, "readToken"));
     let refused = |status: u16, code: &str| (status, code.to_owned());
 
     assert_eq!(client.post("/pipes/v1/in/nobody.x", "x", None).await.code(), refused(404, "not_found"));
@@ -134,13 +146,19 @@ async fn every_refusal_has_its_status_and_its_code() {
     assert_eq!(client.get("/pipes/v1/inboxes/other/captures", &read).await.code(), refused(404, "not_found"));
     assert_eq!(client.get(&format!("{rows}?after=x"), &read).await.code(), refused(400, "bad_request"));
     assert_eq!(client.get(&format!("{rows}/{id}-99"), &read).await.code(), refused(404, "not_found"));
-    assert_eq!(client.get(&format!("/pipes/v1/inboxes/{id}/games/none"), &read).await.code(), refused(404, "not_found"));
+    assert_eq!(
+        client.get(&format!("/pipes/v1/inboxes/{id}/games/none"), &read).await.code(),
+        refused(404, "not_found")
+    );
 
     let seats = format!("/pipes/v1/inboxes/{id}/seats");
     assert_eq!(client.call("POST", &seats, &read, &json!({})).await.code(), refused(404, "not_found"));
     let host = text(&anonymous, "hostToken");
     assert_eq!(client.call("POST", &seats, &host, &json!({})).await.code(), refused(409, "not_signed"));
-    assert_eq!(client.call("POST", &seats, &host, &json!({"x": 1})).await.code(), refused(400, "bad_request"));
+    assert_eq!(
+        client.call("POST", &seats, &host, &json!({"x": 1})).await.code(),
+        refused(400, "bad_request")
+    );
 
     let signed = client.open("signed").await;
     assert_eq!(client.post(&text(&signed, "captureUrl"), "x", None).await.code(), refused(401, "unsigned"));
@@ -182,17 +200,29 @@ async fn a_guest_pairs_posts_with_its_own_key_and_is_told_apart() {
     let export = client.get(&format!("/pipes/v1/inboxes/{id}/export"), &read).await;
     let report = verify::verify(export.bytes.as_slice(), verify::Request::default()).unwrap().to_json();
     assert_eq!(report["verdict"], json!({"ok": true}));
-    assert_eq!(report["games"][0]["signers"], json!({"X": inbox["hostSeat"]["seatRef"], "O": guest["seat"]["seatRef"]}));
+    assert_eq!(
+        report["games"][0]["signers"],
+        json!({"X": inbox["hostSeat"]["seatRef"], "O": guest["seat"]["seatRef"]})
+    );
 
     // The guest's key cannot play X, and the inbox keeps serving.
     script.place(2, 2, None);
     client.post(&text(&guest, "captureUrl"), &script.bodies[3], Some(&guest_key)).await;
     let games = client.get(&format!("/pipes/v1/inboxes/{id}/games"), &read).await.json();
     assert_eq!(games["faults"][0]["reason"], "wrong_signer");
-    let rotated = client.call("POST", &format!("{seats}/{}/rotate", text(&guest["seat"], "seatRef")), &text(&guest, "seatToken"), &json!({})).await;
+    let rotated = client
+        .call(
+            "POST",
+            &format!("{seats}/{}/rotate", text(&guest["seat"], "seatRef")),
+            &text(&guest, "seatToken"),
+            &json!({}),
+        )
+        .await;
     assert_eq!(rotated.status, StatusCode::OK);
     assert_ne!(text(&rotated.json(), "signingKey"), guest_key);
-    let revoke = client.call("DELETE", &format!("{seats}/{}", text(&guest["seat"], "seatRef")), &host, &json!({})).await;
+    let revoke = client
+        .call("DELETE", &format!("{seats}/{}", text(&guest["seat"], "seatRef")), &host, &json!({}))
+        .await;
     assert_eq!(revoke.status, StatusCode::NO_CONTENT);
     let roster = client.get(&seats, &read).await.json();
     assert_eq!(roster["seats"][1]["active"], false);
@@ -204,7 +234,8 @@ async fn an_export_holds_every_page_and_can_be_narrowed_to_a_game() {
     let client = Client { table: Table::with(|limits| limits.page_rows = 2) };
     let inbox = client.open("anonymous").await;
     let (id, read) = (text(&inbox, "inboxId"), text(&inbox, "readToken"));
-    let bodies: Vec<String> = ["a", "b", "a2", "b2", "c"].map(|game| Script::new(game, 3, 3, 3).bodies.remove(0)).into();
+    let bodies: Vec<String> =
+        ["a", "b", "a2", "b2", "c"].map(|game| Script::new(game, 3, 3, 3).bodies.remove(0)).into();
     for body in &bodies {
         client.post(&text(&inbox, "captureUrl"), body, None).await;
     }
@@ -218,7 +249,14 @@ async fn an_export_holds_every_page_and_can_be_narrowed_to_a_game() {
 #[tokio::test]
 async fn the_page_asks_nobody_else_and_runs_no_inline_script() {
     let client = Client::new();
-    for path in ["/pipes/", "/pipes/page.css", "/pipes/page.mjs", "/pipes/view.mjs", "/pipes/verify.mjs", "/pipes/json.mjs"] {
+    for path in [
+        "/pipes/",
+        "/pipes/page.css",
+        "/pipes/page.mjs",
+        "/pipes/view.mjs",
+        "/pipes/verify.mjs",
+        "/pipes/json.mjs",
+    ] {
         let answer = client.get(path, "").await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let policy = answer.response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();

@@ -171,17 +171,18 @@ proptest! {
 }
 
 #[test]
-fn a_million_junk_events_of_one_game_leave_counts_and_nothing_else() {
-    let junk = "{\"game\":\"g\",\"seq\":5,\"prevHash\":\"x\"}\n".repeat(1_000_000);
+fn junk_of_one_game_leaves_counts_and_nothing_else() {
+    let junk = "{\"game\":\"g\",\"seq\":5,\"prevHash\":\"x\"}\n".repeat(100_000);
     let bounds = Bounds { listed_rows: 10, ..Bounds::default() };
     let report = verify(junk.as_bytes(), Request { bounds, ..Request::default() }).unwrap();
-    assert_eq!((report.fault_count, report.faults.len()), (1_000_000, 10));
-    assert_eq!(report.to_json()["counts"]["faults"], 1_000_000);
+    assert_eq!((report.fault_count, report.faults.len()), (100_000, 10));
+    assert_eq!(report.to_json()["counts"]["faults"], 100_000);
 }
 
 #[test]
 fn every_bound_ends_the_reading_with_its_own_error() {
-    let bodies: Vec<String> = (0..10).map(|n| Script::new(&format!("g{n}"), 3, 3, 3).bodies.remove(0)).collect();
+    let bodies: Vec<String> =
+        (0..10).map(|n| Script::new(&format!("g{n}"), 3, 3, 3).bodies.remove(0)).collect();
     let log = lines(&bodies);
     let run = |limit: fn(&mut Bounds)| {
         let mut bounds = Bounds::default();
@@ -193,7 +194,7 @@ fn every_bound_ends_the_reading_with_its_own_error() {
     assert!(run(|b| b.games = 10).is_ok());
     assert!(matches!(run(|b| b.accepted_events = 9), Err(LogError::TooManyEvents)));
     assert!(run(|b| b.accepted_events = 10).is_ok());
-    assert!(matches!(run(|b| b.capture_bytes = 100), Err(LogError::CaptureTooLarge)));
+    assert!(matches!(run(|b| b.capture_bytes = 140), Err(LogError::CaptureTooLarge)));
     // A single inbox in order needs no holding back: past the bound it is streamed.
     assert!(run(|b| b.held_bytes = 400).is_ok());
 }
@@ -214,15 +215,16 @@ fn several_inboxes_and_newest_first_listings_are_held_only_up_to_the_bound() {
     let late = json!({"inboxes": [{"captures": [row(0), row(1), row(2)]}], "options": {}}).to_string();
     assert!(verify(late.as_bytes(), Request::default()).unwrap().is_valid());
     // serde_json sorts members, so the options are put behind by hand.
-    let late = format!("{{\"inboxes\":[{{\"captures\":[{},{},{}]}}],\"options\":{{}}}}", row(0), row(1), row(2));
+    let late =
+        format!("{{\"inboxes\":[{{\"captures\":[{},{},{}]}}],\"options\":{{}}}}", row(0), row(1), row(2));
     assert!(matches!(verify(late.as_bytes(), small), Err(LogError::LateOptions)));
 }
 
 #[test]
 fn a_run_as_long_as_the_game_is_judged_without_walking_it() {
-    // 2 x 200,000 marks in two rows: quadratic work here would not end in a test's time.
+    // Two rows filled side by side: a walk along the line at each mark would take 50 million steps.
     let mut script = Script::new("g", 2, 1 << 40, 1 << 40);
-    for col in 0..20_000 {
+    for col in 0..5_000 {
         script.place(0, col, None);
         script.place(1, col, None);
     }

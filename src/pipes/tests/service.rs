@@ -9,7 +9,7 @@ use bytes::Bytes;
 use common::Table;
 use playerthree_pipes::verify::{Request, verify};
 use playerthree_pipes::{
-    Incoming, InboxKind, Listing, PairingCode, PipesError, Proof, Rate, Redeemed, SeatOffer,
+    InboxKind, Incoming, Listing, PairingCode, PipesError, Proof, Rate, Redeemed, SeatOffer,
 };
 use serde_json::Value;
 
@@ -92,7 +92,10 @@ async fn a_thousand_concurrent_posts_are_all_there_in_one_order() {
     assert_eq!(page.rows.len(), 1000);
     for (n, posted) in acknowledged {
         let row = row(&page.rows[usize::try_from(posted.seq).unwrap() - 1]);
-        assert_eq!((row["Seq"].as_u64(), row["Body"].as_str()), (Some(posted.seq), Some(n.to_string().as_str())));
+        assert_eq!(
+            (row["Seq"].as_u64(), row["Body"].as_str()),
+            (Some(posted.seq), Some(n.to_string().as_str()))
+        );
         assert_eq!(row["Id"], posted.capture_id);
     }
 }
@@ -103,7 +106,8 @@ async fn a_signed_inbox_stores_nothing_without_a_live_key() {
     let opened = table.pipes.open_inbox(InboxKind::Signed).await.unwrap();
     let host = opened.host_seat.clone().unwrap();
     let writer = table.pipes.writer(opened.capture_token.reveal()).await.unwrap();
-    let forged = [body("x"), signed("x", "pk_other"), Incoming { body: "y".into(), ..signed("x", &host.signing_key) }];
+    let forged =
+        [body("x"), signed("x", "pk_other"), Incoming { body: "y".into(), ..signed("x", &host.signing_key) }];
     for post in forged {
         assert_eq!(table.pipes.post(&writer, post).await, Err(PipesError::Unsigned));
     }
@@ -132,7 +136,10 @@ async fn a_guest_has_a_key_of_its_own_until_it_is_rotated_or_revoked() {
 
     let host = table.pipes.host(opened.host_token.reveal()).await.unwrap();
     table.pipes.revoke(&host, &guest.seat.seat_ref).await.unwrap();
-    assert_eq!(table.pipes.post(&writer, signed("three", &rotated.signing_key)).await, Err(PipesError::Unsigned));
+    assert_eq!(
+        table.pipes.post(&writer, signed("three", &rotated.signing_key)).await,
+        Err(PipesError::Unsigned)
+    );
     assert_eq!(table.pipes.writer(guest.seat_token.reveal()).await.unwrap_err(), PipesError::NotFound);
     assert_eq!(table.pipes.reader(guest.seat_token.reveal()).await.unwrap_err(), PipesError::NotFound);
     let own = opened.host_seat.as_ref().unwrap().seat_ref.clone();
@@ -150,7 +157,10 @@ async fn a_seat_ends_with_its_time() {
     table.pass_ms(24 * 3_600_000 - 1);
     table.pipes.post(&writer, signed("x", &guest.seat.signing_key)).await.unwrap();
     table.pass_ms(1);
-    assert_eq!(table.pipes.post(&writer, signed("y", &guest.seat.signing_key)).await, Err(PipesError::Unsigned));
+    assert_eq!(
+        table.pipes.post(&writer, signed("y", &guest.seat.signing_key)).await,
+        Err(PipesError::Unsigned)
+    );
 }
 
 #[tokio::test]
@@ -219,7 +229,9 @@ async fn capabilities_open_what_they_are_for_and_nothing_else() {
     assert_eq!(table.pipes.reader(capture).await.unwrap_err(), PipesError::NotFound);
     assert_eq!(table.pipes.host(read).await.unwrap_err(), PipesError::NotFound);
     let secret = capture.split_once('.').unwrap().1;
-    for token in [format!("{}.{secret}", other.inbox.id()), String::new(), "..".to_owned(), "../x.y".to_owned()] {
+    for token in
+        [format!("{}.{secret}", other.inbox.id()), String::new(), "..".to_owned(), "../x.y".to_owned()]
+    {
         assert_eq!(table.pipes.writer(&token).await.unwrap_err(), PipesError::NotFound);
     }
 }
@@ -251,9 +263,11 @@ async fn an_expired_inbox_is_gone_with_its_files() {
     let opened = table.pipes.open_inbox(InboxKind::Anonymous).await.unwrap();
     let writer = table.pipes.writer(opened.capture_token.reveal()).await.unwrap();
     table.pipes.post(&writer, body("x")).await.unwrap();
-    let files = || std::fs::read_dir(table.dir.path()).unwrap().filter(|file| {
-        file.as_ref().unwrap().file_name().to_string_lossy().starts_with(opened.inbox.id())
-    });
+    let files = || {
+        std::fs::read_dir(table.dir.path()).unwrap().filter(|file| {
+            file.as_ref().unwrap().file_name().to_string_lossy().starts_with(opened.inbox.id())
+        })
+    };
     assert_eq!(files().count(), 2);
     table.pass_ms(24 * 3_600_000);
     assert_eq!(table.pipes.post(&writer, body("x")).await, Err(PipesError::NotFound));
@@ -329,8 +343,13 @@ async fn no_secret_is_written_to_the_disk() {
     let host = table.pipes.host(opened.host_token.reveal()).await.unwrap();
     let code = table.pipes.mint_seat(&host, SeatOffer::default()).await.unwrap();
     let secrets = [
-        opened.capture_token.reveal(), opened.read_token.reveal(), opened.host_token.reveal(),
-        guest.seat_token.reveal(), &guest.seat.signing_key, &opened.host_seat.as_ref().unwrap().signing_key, code.reveal(),
+        opened.capture_token.reveal(),
+        opened.read_token.reveal(),
+        opened.host_token.reveal(),
+        guest.seat_token.reveal(),
+        &guest.seat.signing_key,
+        &opened.host_seat.as_ref().unwrap().signing_key,
+        code.reveal(),
     ];
     for file in std::fs::read_dir(table.dir.path()).unwrap() {
         let text = String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()).into_owned();
@@ -345,7 +364,11 @@ async fn a_waiting_listing_answers_with_the_first_new_row_or_keeps_its_cursor() 
     let table = Table::with(|limits| limits.waiters = 1);
     let opened = table.pipes.open_inbox(InboxKind::Anonymous).await.unwrap();
     let writer = table.pipes.writer(opened.capture_token.reveal()).await.unwrap();
-    let empty = opened.inbox.wait(Listing { after: 7, ..Listing::default() }, Duration::from_secs(3600)).await.unwrap();
+    let empty = opened
+        .inbox
+        .wait(Listing { after: 7, ..Listing::default() }, Duration::from_secs(3600))
+        .await
+        .unwrap();
     assert_eq!((empty.rows.len(), empty.next), (0, 7));
 
     let inbox = opened.inbox.clone();
@@ -390,7 +413,13 @@ async fn listings_are_paged_by_count_and_bytes_and_filtered_by_game() {
     let opened = table.pipes.open_inbox(InboxKind::Anonymous).await.unwrap();
     let writer = table.pipes.writer(opened.capture_token.reveal()).await.unwrap();
     let large = format!("{{\"game\":\"b\",\"seq\":1,\"pad\":\"{}\"}}", "x".repeat(1000));
-    for text in ["{\"game\":\"a\",\"seq\":0}", "chat", "{\"game\":\"a\",\"seq\":1}", &large, "{\"game\":\"a\",\"seq\":2}"] {
+    for text in [
+        "{\"game\":\"a\",\"seq\":0}",
+        "chat",
+        "{\"game\":\"a\",\"seq\":1}",
+        &large,
+        "{\"game\":\"a\",\"seq\":2}",
+    ] {
         table.pipes.post(&writer, body(text)).await.unwrap();
     }
     let first = opened.inbox.list(Listing::default()).await.unwrap();
@@ -398,7 +427,10 @@ async fn listings_are_paged_by_count_and_bytes_and_filtered_by_game() {
     let second = opened.inbox.list(Listing { after: 3, ..Listing::default() }).await.unwrap();
     assert_eq!((second.rows.len(), second.next), (1, 4), "one row past the bound is listed alone");
     let game = opened.inbox.list(Listing { game: Some("a".to_owned()), ..Listing::default() }).await.unwrap();
-    assert_eq!(game.rows.iter().map(|bytes| row(bytes)["Seq"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 3, 5]);
+    assert_eq!(
+        game.rows.iter().map(|bytes| row(bytes)["Seq"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 3, 5]
+    );
 }
 
 #[tokio::test]

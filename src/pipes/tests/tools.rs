@@ -53,7 +53,9 @@ async fn two_agents_play_three_games_interleaved_and_a_third_party_verifies_the_
     let (inbox, first) = agents.pair().await;
     let mut games = vec![first];
     for game in ["second", "third"] {
-        agents.ok("ada", "pipes_create_game", json!({"inbox": inbox, "game": game, "rows": 3, "cols": 4})).await;
+        agents
+            .ok("ada", "pipes_create_game", json!({"inbox": inbox, "game": game, "rows": 3, "cols": 4}))
+            .await;
         games.push(game.to_owned());
     }
     let moves = [("ada", (0, 0)), ("bob", (1, 0)), ("ada", (0, 1)), ("bob", (1, 1)), ("ada", (0, 2))];
@@ -72,7 +74,10 @@ async fn two_agents_play_three_games_interleaved_and_a_third_party_verifies_the_
     // Games that began after the guest was seated declare both keys: every one of their events is signed.
     assert_eq!(report["games"][1]["verifiedSigs"], 6);
     let held = agents.ok("bob", "pipes_inboxes", json!({})).await;
-    assert_eq!((&held["inboxes"][0]["you"], held["inboxes"][0]["games"].as_array().unwrap().len()), (&json!("O"), 3));
+    assert_eq!(
+        (&held["inboxes"][0]["you"], held["inboxes"][0]["games"].as_array().unwrap().len()),
+        (&json!("O"), 3)
+    );
 }
 
 #[tokio::test]
@@ -80,10 +85,13 @@ async fn what_readers_would_fault_is_refused_before_it_is_posted() {
     let agents = Agents::new();
     let (inbox, game) = agents.pair().await;
     agents.play("ada", &inbox, &game, (1, 1)).await;
-    let head = || async { agents.ok("ada", "pipes_list_captures", json!({"inbox": inbox})).await["total"].clone() };
+    let head =
+        || async { agents.ok("ada", "pipes_list_captures", json!({"inbox": inbox})).await["total"].clone() };
     let before = head().await;
     for (who, cell, fault) in [
-        ("ada", (0, 0), "wrong_turn"), ("bob", (1, 1), "cell_occupied"), ("bob", (3, 0), "cell_out_of_range"),
+        ("ada", (0, 0), "wrong_turn"),
+        ("bob", (1, 1), "cell_occupied"),
+        ("bob", (3, 0), "cell_out_of_range"),
     ] {
         let answer = agents.play(who, &inbox, &game, cell).await;
         assert_eq!((&answer["posted"], &answer["wouldFault"]), (&json!(false), &json!(fault)));
@@ -134,7 +142,10 @@ async fn a_cheat_is_caught_by_the_opponents_verifier_and_the_inbox_keeps_serving
     for (at, (who, body, fault)) in cheats.iter().enumerate() {
         agents.ok(who, "pipes_post", json!({"inbox": inbox, "body": body})).await;
         let seen = agents.ok("ada", "pipes_board", json!({"inbox": inbox, "game": game})).await;
-        assert_eq!((&seen["faults"][at]["reason"], seen["faults"].as_array().unwrap().len()), (&json!(fault), at + 1));
+        assert_eq!(
+            (&seen["faults"][at]["reason"], seen["faults"].as_array().unwrap().len()),
+            (&json!(fault), at + 1)
+        );
     }
     // The last one was a legal move with a false claim: it counts, and the game goes on.
     let answer = agents.play("ada", &inbox, &game, (1, 1)).await;
@@ -152,8 +163,11 @@ async fn no_answer_and_no_error_ever_shows_a_key_or_a_token() {
     let (inbox, game) = agents.pair().await;
     agents.play("ada", &inbox, &game, (0, 0)).await;
     for (tool, arguments) in [
-        ("pipes_roster", json!({"inbox": inbox})), ("pipes_list_captures", json!({"inbox": inbox})),
-        ("pipes_inboxes", json!({})), ("pipes_verify", json!({"inbox": inbox})), ("pipes_mint_seat", json!({"inbox": inbox})),
+        ("pipes_roster", json!({"inbox": inbox})),
+        ("pipes_list_captures", json!({"inbox": inbox})),
+        ("pipes_inboxes", json!({})),
+        ("pipes_verify", json!({"inbox": inbox})),
+        ("pipes_mint_seat", json!({"inbox": inbox})),
     ] {
         agents.ok("ada", tool, arguments).await;
     }
@@ -170,7 +184,9 @@ async fn no_answer_and_no_error_ever_shows_a_key_or_a_token() {
 #[tokio::test]
 async fn anonymous_play_needs_an_invite_and_no_key() {
     let agents = Agents::new();
-    let made = agents.ok("ada", "pipes_create_game", json!({"mode": "anonymous", "rows": 1, "cols": 2, "winLength": 2})).await;
+    let made = agents
+        .ok("ada", "pipes_create_game", json!({"mode": "anonymous", "rows": 1, "cols": 2, "winLength": 2}))
+        .await;
     let (inbox, game) = (made["inbox"].as_str().unwrap(), made["game"]["gameId"].as_str().unwrap());
     agents.ok("bob", "pipes_join", json!({"invite": made["invite"]})).await;
     agents.play("ada", inbox, game, (0, 0)).await;
@@ -197,15 +213,28 @@ async fn a_stranger_sees_nothing_and_bad_arguments_do_nothing() {
         let answer = agents.call("eve", tool, arguments).await;
         assert_eq!(answer, Err(ToolError::Pipes(PipesError::NotFound)), "{tool}");
     }
-    assert_eq!(agents.call("bob", "pipes_mint_seat", json!({"inbox": inbox})).await, Err(ToolError::Pipes(PipesError::NotFound)));
+    assert_eq!(
+        agents.call("bob", "pipes_mint_seat", json!({"inbox": inbox})).await,
+        Err(ToolError::Pipes(PipesError::NotFound))
+    );
     for (tool, arguments) in [
-        ("pipes_create_game", json!({"rows": 0})), ("pipes_create_game", json!({"cols": 1.5})),
-        ("pipes_create_game", json!({"rows": 9_007_199_254_740_992_u64})), ("pipes_create_game", json!({"game": ""})),
-        ("pipes_create_game", json!({"game": "x".repeat(129)})), ("pipes_create_game", json!({"unknown": 1})),
-        ("pipes_join", json!({})), ("pipes_join", json!({"code": "nonsense"})), ("pipes_verify", json!({})),
-        ("pipes_move", json!({"inbox": inbox, "game": game, "row": "0", "col": 0})), ("pipes_board", json!([])),
+        ("pipes_create_game", json!({"rows": 0})),
+        ("pipes_create_game", json!({"cols": 1.5})),
+        ("pipes_create_game", json!({"rows": 9_007_199_254_740_992_u64})),
+        ("pipes_create_game", json!({"game": ""})),
+        ("pipes_create_game", json!({"game": "x".repeat(129)})),
+        ("pipes_create_game", json!({"unknown": 1})),
+        ("pipes_join", json!({})),
+        ("pipes_join", json!({"code": "nonsense"})),
+        ("pipes_verify", json!({})),
+        ("pipes_move", json!({"inbox": inbox, "game": game, "row": "0", "col": 0})),
+        ("pipes_board", json!([])),
     ] {
-        assert_eq!(agents.call("ada", tool, arguments.clone()).await, Err(ToolError::BadArguments), "{tool} {arguments}");
+        assert_eq!(
+            agents.call("ada", tool, arguments.clone()).await,
+            Err(ToolError::BadArguments),
+            "{tool} {arguments}"
+        );
     }
     assert_eq!(agents.call("ada", "pipes_delete", json!({})).await, Err(ToolError::UnknownTool));
     let listed = agents.ok("ada", "pipes_list_captures", json!({"inbox": inbox, "limit": 1})).await;

@@ -18,8 +18,9 @@ fn load(name: &str) -> Value {
 
 fn logs() -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(vectors().join("logs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut logs: Vec<_> =
-        files.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), fs::read(path).unwrap())).collect();
+    let mut logs: Vec<_> = files
+        .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), fs::read(path).unwrap()))
+        .collect();
     logs.sort();
     logs
 }
@@ -40,8 +41,18 @@ fn canonical_bytes_and_refusals_are_those_of_the_vectors() {
             continue;
         }
         let bytes = canonical::canonicalize(input).unwrap();
-        assert_eq!(String::from_utf8(bytes).unwrap(), case["canonical"].as_str().unwrap(), "{}", case["name"]);
-        assert_eq!(canonical::canonical_hash(input).unwrap(), case["sha256"].as_str().unwrap(), "{}", case["name"]);
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            case["canonical"].as_str().unwrap(),
+            "{}",
+            case["name"]
+        );
+        assert_eq!(
+            canonical::canonical_hash(input).unwrap(),
+            case["sha256"].as_str().unwrap(),
+            "{}",
+            case["name"]
+        );
     }
 }
 
@@ -103,7 +114,8 @@ fn one_game_can_be_read_alone() {
     let log: Value = serde_json::from_slice(&bytes).unwrap();
     for game in log["games"].as_array().unwrap() {
         let id = game["gameId"].as_str().unwrap();
-        let report = verify(bytes.as_slice(), Request { game: Some(id.to_owned()), ..Request::default() }).unwrap();
+        let report =
+            verify(bytes.as_slice(), Request { game: Some(id.to_owned()), ..Request::default() }).unwrap();
         assert_eq!(report.to_json()["games"], json!([game]));
         assert_eq!(report.is_valid(), game["fault"].is_null());
     }

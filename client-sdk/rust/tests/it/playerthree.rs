@@ -1,9 +1,9 @@
 //! Calls and views through a real room, against a host that answers as the test wants (§4).
 
+use crate::support::{Host, expect_message};
 use playerthree_client::playerthree::{Happening, Link, VIEW, ViewError};
 use playerthree_client::{Error, Event};
 use serde_json::{Value, json};
-use crate::support::{Host, expect_message};
 
 async fn link(host: &Host) -> anyhow::Result<Link> {
     let mut room = host.client()?.create("open", &json!({})).await?;

@@ -1,9 +1,9 @@
 //! The client against a real room server over real sockets.
 
+use crate::support::{Host, TOKEN, expect_close, expect_message};
 use playerthree_client::{Client, Config, Elsewhere, Error, Event, Method};
 use serde_json::json;
 use std::time::Duration;
-use crate::support::{Host, TOKEN, expect_close, expect_message};
 
 #[tokio::test]
 async fn a_joined_client_is_greeted_and_leaves_with_consent() -> anyhow::Result<()> {
@@ -34,7 +34,10 @@ async fn messages_reach_everybody_with_their_types_and_payloads() -> anyhow::Res
     two.signal("nothing").await?;
     expect_message(&mut two, "nothing").await?.decode::<()>()?;
     two.send_bytes("raw", &[0, 255]).await?;
-    assert_eq!(two.next().await, Event::Bytes { kind: crate::support::kind("raw"), bytes: vec![0, 255].into() });
+    assert_eq!(
+        two.next().await,
+        Event::Bytes { kind: crate::support::kind("raw"), bytes: vec![0, 255].into() }
+    );
     two.send_numbered(300, &()).await?;
     let Event::Message { kind, payload } = two.next().await else { anyhow::bail!("no message") };
     assert_eq!((kind.number(), payload.decode::<u32>()?), (Some(300), 300));

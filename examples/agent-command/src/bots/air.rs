@@ -29,8 +29,8 @@ fn patrol(data: &MatchData, observation: &Observation) -> Option<Value> {
 
 fn produce(observation: &Observation) -> Option<Value> {
     let price = Kind::Gunship.stats();
-    let affordable =
-        observation.alloy >= i64::from(price.alloy) + GROUND_SHARE && observation.energy >= i64::from(price.energy);
+    let affordable = observation.alloy >= i64::from(price.alloy) + GROUND_SHARE
+        && observation.energy >= i64::from(price.energy);
     let airfields = observation.buildings.iter().filter(|building| building.kind == "airfield");
     let free = airfields.into_iter().find(|airfield| airfield.done == 100 && airfield.queue == 0);
     free.filter(|_| affordable)

@@ -12,7 +12,14 @@ const RICH: i64 = 350;
 const MAX_UNITS: usize = crate::intent::MAX_UNITS;
 
 pub(super) fn think(doctrine: &Doctrine, data: &MatchData, observation: &Observation) -> Vec<Value> {
-    let mut turn = Turn { doctrine, data, observation, alloy: observation.alloy, energy: observation.energy, out: vec![] };
+    let mut turn = Turn {
+        doctrine,
+        data,
+        observation,
+        alloy: observation.alloy,
+        energy: observation.energy,
+        out: vec![],
+    };
     if let Some(base) = observation.base() {
         let builder = turn.build(base);
         turn.gather(base, builder);
@@ -65,8 +72,6 @@ impl<'a> Turn<'a> {
 
     fn wanted(&self) -> Option<Kind> {
         let has = |kind: Kind| self.observation.count_buildings(kind.name());
-        // A third factory only serves alloy that the first two cannot spend.
-        let rich = self.alloy >= RICH;
         let workers = self.observation.units("worker").count();
         if has(Kind::Factory) == 0 {
             return Some(Kind::Factory);
@@ -74,9 +79,13 @@ impl<'a> Turn<'a> {
         if workers * 2 < self.doctrine.workers {
             return None;
         }
-        let plan = [(Kind::Factory, 2), (Kind::Reactor, 1), (Kind::Factory, if rich { usize::MAX } else { 0 })];
-        let wanted = plan.map(|(kind, most)| (kind, most.min(if kind == Kind::Factory { self.doctrine.factories } else { self.doctrine.reactors })));
-        wanted.into_iter().find(|(kind, count)| has(*kind) < *count).map(|(kind, _)| kind)
+        // A third factory only serves alloy that the first two cannot spend.
+        let most_factories =
+            if self.alloy >= RICH { self.doctrine.factories } else { self.doctrine.factories.min(2) };
+        if has(Kind::Factory) < most_factories {
+            return Some(Kind::Factory);
+        }
+        (has(Kind::Reactor) < self.doctrine.reactors).then_some(Kind::Reactor)
     }
 
     /// A free tile near the base, rather towards the middle of the map.
@@ -146,7 +155,9 @@ impl<'a> Turn<'a> {
         let (soldiers, tanks) =
             (self.observation.units("soldier").count(), self.observation.units("tank").count());
         let ratio = self.doctrine.soldiers_per_tank;
-        let tank = ratio > 0 && soldiers > ratio * (tanks + 1) && self.energy >= i64::from(Kind::Tank.stats().energy);
+        let tank = ratio > 0
+            && soldiers > ratio * (tanks + 1)
+            && self.energy >= i64::from(Kind::Tank.stats().energy);
         if tank { Kind::Tank } else { Kind::Soldier }
     }
 
@@ -157,7 +168,8 @@ impl<'a> Turn<'a> {
     /// Meets enemies near home, else attacks with a full group.
     fn command_army(&mut self) {
         let observation = self.observation;
-        let army: Vec<&OwnUnit> = observation.ground.units.iter().filter(|unit| unit.kind != "worker").collect();
+        let army: Vec<&OwnUnit> =
+            observation.ground.units.iter().filter(|unit| unit.kind != "worker").collect();
         let home = self.home();
         let guard = self.doctrine.guard;
         let enemies = observation.ground.enemies.iter().chain(&observation.air.enemies);

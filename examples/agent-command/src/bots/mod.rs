@@ -21,12 +21,10 @@ pub(crate) struct Doctrine {
     pub(crate) factories: usize,
     /// Reactors to have.
     pub(crate) reactors: usize,
-    /// Turrets to have near the base.
-    pub(crate) turrets: usize,
+    /// Idle fighters that start an attack.
+    pub(crate) group: usize,
     /// Soldiers per tank; zero makes no tanks.
     pub(crate) soldiers_per_tank: usize,
-    /// Army that starts an attack.
-    pub(crate) group: usize,
     /// Gunships that start an attack; zero makes none.
     pub(crate) wing: usize,
     /// Ticks between two looks at the field.
@@ -39,31 +37,28 @@ const RECRUIT: Doctrine = Doctrine {
     workers: 5,
     factories: 1,
     reactors: 0,
-    turrets: 0,
-    soldiers_per_tank: 0,
     group: 2,
+    soldiers_per_tank: 0,
     wing: 0,
     pause: 60,
     guard: 0,
 };
 const VETERAN: Doctrine = Doctrine {
-    workers: 9,
+    workers: 8,
     factories: 2,
     reactors: 1,
-    turrets: 0,
+    group: 5,
     soldiers_per_tank: 0,
-    group: 8,
-    wing: 3,
-    pause: 10,
+    wing: 2,
+    pause: 20,
     guard: 1000,
 };
 const COMMANDER: Doctrine = Doctrine {
     workers: 14,
-    factories: 3,
-    reactors: 2,
-    turrets: 1,
-    soldiers_per_tank: 0,
+    factories: 4,
+    reactors: 1,
     group: 16,
+    soldiers_per_tank: 6,
     wing: 4,
     pause: 4,
     guard: 1300,

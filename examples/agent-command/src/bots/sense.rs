@@ -33,7 +33,6 @@ pub(super) struct Start {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Observation {
-    pub(super) tick: u64,
     pub(super) alloy: i64,
     pub(super) energy: i64,
     pub(super) ground: Section,
@@ -44,9 +43,8 @@ pub(super) struct Observation {
     pub(super) sides: Vec<Standing>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-#[derive(Default)]
 pub(super) struct Section {
     pub(super) units: Vec<OwnUnit>,
     pub(super) enemies: Vec<Enemy>,
@@ -58,7 +56,6 @@ pub(super) struct OwnUnit {
     pub(super) kind: String,
     pub(super) x: i64,
     pub(super) y: i64,
-    pub(super) hp: i64,
     pub(super) order: String,
 }
 
@@ -74,7 +71,6 @@ pub(super) struct OwnBuilding {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Enemy {
-    pub(super) id: String,
     pub(super) kind: String,
     pub(super) x: i64,
     pub(super) y: i64,
@@ -135,7 +131,8 @@ impl MatchData {
         let plays = |side: &str| {
             observation.sides.iter().any(|other| other.side == side && other.outcome == "running")
         };
-        let enemies = self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
+        let enemies =
+            self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
         enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), *at))
     }
 

@@ -49,7 +49,9 @@ impl World {
             Order::Attack { target, .. } => self.target_in_range(side, at, target, weapon),
             _ => None,
         };
-        let Some(target) = chosen.or_else(|| self.nearest_target(side, at, weapon.range, weapon)) else { return };
+        let Some(target) = chosen.or_else(|| self.nearest_target(side, at, weapon.range, weapon)) else {
+            return;
+        };
         self.sides[side].units[index].cooldown = weapon.cooldown;
         hits.push(Hit { target, damage: weapon.damage, shooter: side });
     }
@@ -69,18 +71,27 @@ impl World {
     fn target_in_range(&self, side: usize, from: Point, id: Id, weapon: Weapon) -> Option<Target> {
         let (kind, at) = self.visible_enemy(side, id)?;
         let hit = reaches(weapon, kind) && from.is_within(at, weapon.range);
-        let owner = self.sides.iter().position(|side| side.unit(id).is_some() || side.building(id).is_some())?;
+        let owner =
+            self.sides.iter().position(|side| side.unit(id).is_some() || side.building(id).is_some())?;
         hit.then_some(Target { side: owner, id, at })
     }
 
     /// The nearest visible enemy within `range` that the weapon can hit; units before buildings.
-    pub(super) fn nearest_target(&self, side: usize, from: Point, range: i32, weapon: Weapon) -> Option<Target> {
+    pub(super) fn nearest_target(
+        &self,
+        side: usize,
+        from: Point,
+        range: i32,
+        weapon: Weapon,
+    ) -> Option<Target> {
         let sight = &self.party_of(side).sight;
         let mut best: Option<((bool, i32, Id), Target)> = None;
         for enemy in (0..self.sides.len()).filter(|other| self.are_enemies(side, *other)) {
             let units = self.sides[enemy].units.iter().map(|unit| (false, unit.id, unit.kind, unit.at));
-            let buildings =
-                self.sides[enemy].buildings.iter().map(|building| (true, building.id, building.kind, building.at()));
+            let buildings = self.sides[enemy]
+                .buildings
+                .iter()
+                .map(|building| (true, building.id, building.kind, building.at()));
             for (is_building, id, kind, at) in units.chain(buildings) {
                 if !reaches(weapon, kind) || !from.is_within(at, range) || !sight.sees(at) {
                     continue;
@@ -100,9 +111,14 @@ impl World {
         if let Some(unit) = side.units.iter_mut().find(|unit| unit.id == hit.target.id) {
             unit.hp -= hit.damage;
             side.log.push(Event::new(tick, Happening::Attacked).about(unit.id, unit.kind, unit.at));
-        } else if let Some(building) = side.buildings.iter_mut().find(|building| building.id == hit.target.id) {
+        } else if let Some(building) = side.buildings.iter_mut().find(|building| building.id == hit.target.id)
+        {
             building.hp -= hit.damage;
-            side.log.push(Event::new(tick, Happening::Attacked).about(building.id, building.kind, building.at()));
+            side.log.push(Event::new(tick, Happening::Attacked).about(
+                building.id,
+                building.kind,
+                building.at(),
+            ));
         }
     }
 

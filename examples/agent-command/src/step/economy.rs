@@ -50,7 +50,8 @@ impl World {
             building.unfinished -= 1;
             if building.works() {
                 owner.tally.built += 1;
-                let event = Event::new(tick, Happening::Built).about(building.id, building.kind, building.at());
+                let event =
+                    Event::new(tick, Happening::Built).about(building.id, building.kind, building.at());
                 owner.log.push(event);
             }
             return;

@@ -38,7 +38,8 @@ impl World {
                     sight.add(building.at(), building.kind.stats().sight);
                 }
             }
-            let remembered = self.map.patches().iter().zip(&self.patches).zip(&mut self.parties[party].patches);
+            let remembered =
+                self.map.patches().iter().zip(&self.patches).zip(&mut self.parties[party].patches);
             for ((tile, now), known) in remembered {
                 if sight.sees_tile(*tile) {
                     *known = *now;
@@ -55,7 +56,8 @@ impl World {
         let first = enemies
             .flat_map(|side| {
                 let units = side.units.iter().map(|unit| (unit.id, unit.kind, unit.at));
-                let buildings = side.buildings.iter().map(|building| (building.id, building.kind, building.at()));
+                let buildings =
+                    side.buildings.iter().map(|building| (building.id, building.kind, building.at()));
                 units.chain(buildings).map(move |(id, kind, at)| (side, id, kind, at))
             })
             .filter(|(_, _, _, at)| sight.sees(*at))

@@ -50,7 +50,8 @@ impl World {
     }
 
     fn remove_party(&mut self, party: usize) {
-        let members: Vec<usize> = (0..self.sides.len()).filter(|side| self.sides[*side].party == party).collect();
+        let members: Vec<usize> =
+            (0..self.sides.len()).filter(|side| self.sides[*side].party == party).collect();
         for side in members {
             self.remove_forces(side);
             let event = Event::new(self.tick, Happening::Eliminated).side(&self.sides[side].name);

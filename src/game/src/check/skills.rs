@@ -87,7 +87,7 @@ fn frontmatter(text: &str) -> Option<Frontmatter> {
 }
 
 /// Slash-separated segments of `[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`, at most 200 units (§3).
-pub(crate) fn is_skill_path(path: &str) -> bool {
+fn is_skill_path(path: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let word = |word: &str| !word.is_empty() && word.bytes().all(allowed);
     path.len() <= MAX_PATH && path.split('/').all(|segment| segment.split('.').all(word))

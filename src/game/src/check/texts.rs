@@ -15,7 +15,7 @@ const MAX_TOPIC_NAME: usize = 64;
 const MAX_INDEX: usize = 5000;
 
 /// The roots of generated topics, which no game topic may take (§3 `topics`).
-pub(crate) const GENERATED_ROOTS: [&str; 11] = [
+const GENERATED_ROOTS: [&str; 11] = [
     "role",
     "intents",
     "intent",

@@ -61,6 +61,7 @@ fn has_mode(manifest: &Checked, mode: &str) -> bool {
         "signals" => control.signals.is_some(),
         "scope" => manifest.observation_scope.is_some(),
         "limits" => manifest.limits.is_some(),
+        "matchData" => manifest.match_data.is_some(),
         _ => false,
     }
 }

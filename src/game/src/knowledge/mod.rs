@@ -57,6 +57,11 @@ impl Knowledge {
         briefing::core(&self.manifest, &self.skills, seat, surface_hash)
     }
 
+    /// The names of all static topics, sorted.
+    pub fn topic_names(&self) -> impl Iterator<Item = &str> {
+        self.topics.keys().map(String::as_str)
+    }
+
     /// One page, from 1, of a topic, or nothing for an unknown topic or page. In a match, `match_data` is the seat's
     /// guarded bootstrap, which becomes the topic `match-data`; without it that topic documents the fields.
     pub fn topic(&self, name: &str, page: u32, match_data: Option<&Value>) -> Option<TopicPage> {

@@ -31,7 +31,7 @@ fn skill_file(manifest: &Checked, name: &str, description: &str) -> String {
          when you need it.\n\nTopics:\n{}\n",
         serde_json::Value::from(description),
         manifest.title,
-        index::lines(manifest).iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"),
+        index::lines(manifest).join("\n"),
     )
 }
 

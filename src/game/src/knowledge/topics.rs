@@ -46,7 +46,7 @@ pub(super) fn all(manifest: &Checked) -> Vec<TopicText> {
 }
 
 fn role_text(manifest: &Checked, role: &str) -> String {
-    let mut text = manifest.role_docs.get(role).map_or("", |doc| &**doc).to_owned();
+    let mut text = manifest.role_docs.get(role).map_or("", |doc| doc.trim_end()).to_owned();
     text.push_str("\n\nIntents this role may send:\n");
     for intent in manifest.intents_of(role) {
         let _ = writeln!(text, "- {}: {}", intent.name, describe::first_sentence(&intent.doc));

@@ -16,7 +16,10 @@ pub(super) fn router() -> Router<Arc<Pipes>> {
     Router::new()
         .route("/pipes", get(|| async { Redirect::permanent("/pipes/") }))
         .route("/pipes/", get(|| file("text/html; charset=utf-8", include_str!("../../page/index.html"))))
-        .route("/pipes/page.css", get(|| file("text/css; charset=utf-8", include_str!("../../page/page.css"))))
+        .route(
+            "/pipes/page.css",
+            get(|| file("text/css; charset=utf-8", include_str!("../../page/page.css"))),
+        )
         .route("/pipes/page.mjs", get(|| script(include_str!("../../page/page.mjs"))))
         .route("/pipes/view.mjs", get(|| script(include_str!("../../page/view.mjs"))))
         .route("/pipes/verify.mjs", get(|| script(include_str!("../../page/verify.mjs"))))

@@ -38,7 +38,11 @@ impl From<QueryRejection> for Refusal {
 
 impl Refusal {
     fn of_body(status: StatusCode) -> Self {
-        Self(if status == StatusCode::PAYLOAD_TOO_LARGE { PipesError::TooLarge } else { PipesError::BadRequest })
+        Self(if status == StatusCode::PAYLOAD_TOO_LARGE {
+            PipesError::TooLarge
+        } else {
+            PipesError::BadRequest
+        })
     }
 
     fn status(&self) -> StatusCode {

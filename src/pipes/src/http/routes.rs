@@ -16,10 +16,12 @@ use serde_json::{Value, json};
 
 use super::SIGNATURE_HEADER;
 use super::refusal::Refusal;
+use crate::error::PipesError;
 use crate::inbox::{Inbox, Listing, Page};
 use crate::limits::timestamp;
 use crate::meta::InboxKind;
-use crate::service::{Incoming, Pipes, PipesError, SeatGrant, SeatOffer};
+use crate::seats::SeatOffer;
+use crate::service::{Incoming, Pipes, SeatGrant};
 use crate::tools::of_game;
 use crate::verify::PROTOCOL;
 use crate::{Proof, recipe as recipes};
@@ -69,7 +71,10 @@ fn secret_headers() -> [(header::HeaderName, &'static str); 1] {
 }
 
 pub(super) async fn post(
-    State(pipes): App, Path(capture): Path<String>, headers: HeaderMap, body: Result<Bytes, BytesRejection>,
+    State(pipes): App,
+    Path(capture): Path<String>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
 ) -> Answer {
     let writer = pipes.writer(&capture).await?;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -84,7 +89,8 @@ pub(super) async fn post(
         idempotency_key,
     };
     let posted = pipes.post(&writer, incoming).await?;
-    Ok((StatusCode::CREATED, Json(json!({"captureId": posted.capture_id, "seq": posted.seq}))).into_response())
+    Ok((StatusCode::CREATED, Json(json!({"captureId": posted.capture_id, "seq": posted.seq})))
+        .into_response())
 }
 
 /// The inbox of the path, for whoever shows a token that reads it.
@@ -115,7 +121,10 @@ impl Rows {
 }
 
 pub(super) async fn list(
-    State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap, rows: Asked<Rows>,
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+    rows: Asked<Rows>,
 ) -> Answer {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     let Query(rows) = rows?;
@@ -123,7 +132,10 @@ pub(super) async fn list(
 }
 
 pub(super) async fn wait(
-    State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap, rows: Asked<Rows>,
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+    rows: Asked<Rows>,
 ) -> Answer {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     let Query(rows) = rows?;
@@ -141,26 +153,35 @@ fn page(page: &Page) -> Response {
         }
         body.extend_from_slice(row);
     }
-    let rest = format!("],\"TotalCount\":{},\"NextCursor\":\"{}\",\"Scope\":\"read\"}}", page.total, page.next);
+    let rest =
+        format!("],\"TotalCount\":{},\"NextCursor\":\"{}\",\"Scope\":\"read\"}}", page.total, page.next);
     body.extend_from_slice(rest.as_bytes());
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], body).into_response()
 }
 
 pub(super) async fn capture(
-    State(pipes): App, Path((inbox, capture)): Path<(String, String)>, headers: HeaderMap,
+    State(pipes): App,
+    Path((inbox, capture)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Answer {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     let row = inbox.capture(&capture).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], row).into_response())
 }
 
-pub(super) async fn games(State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap) -> Answer<Json<Value>> {
+pub(super) async fn games(
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Json<Value>> {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     Ok(Json(inbox.with_log(|log| log.report().to_json()).await?))
 }
 
 pub(super) async fn game(
-    State(pipes): App, Path((inbox, game)): Path<(String, String)>, headers: HeaderMap,
+    State(pipes): App,
+    Path((inbox, game)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Answer<Json<Value>> {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     let report = of_game(inbox.with_log(|log| log.report().to_json()).await?, &game);
@@ -176,7 +197,10 @@ pub(super) struct Export {
 /// Streams the log in the vectors' shape, a page at a time. A read that fails ends the stream, so that what arrived is
 /// no whole document.
 pub(super) async fn export(
-    State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap, asked: Asked<Export>,
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+    asked: Asked<Export>,
 ) -> Answer {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     let Query(Export { game }) = asked?;
@@ -184,7 +208,12 @@ pub(super) async fn export(
         "assumeProtocol": PROTOCOL, "params": null, "seats": inbox.reader_options().seats, "keys": null,
     });
     let head = format!("{{\"options\":{options},\"inboxes\":[{{\"name\":\"{}\",\"captures\":[", inbox.id());
-    let state = ExportState { inbox, listing: Listing { game, ..Listing::default() }, rows: 0, part: Part::Head(head) };
+    let state = ExportState {
+        inbox,
+        listing: Listing { game, ..Listing::default() },
+        rows: 0,
+        part: Part::Head(head),
+    };
     let chunks = stream::unfold(state, ExportState::chunk);
     Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(chunks)).into_response())
 }
@@ -242,7 +271,10 @@ pub(super) struct MintSeat {
 }
 
 pub(super) async fn mint_seat(
-    State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap, given: Given<MintSeat>,
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+    given: Given<MintSeat>,
 ) -> Answer {
     let host = host(&pipes, &inbox, &headers).await?;
     let Json(asked) = given?;
@@ -262,7 +294,11 @@ async fn host(pipes: &Arc<Pipes>, inbox: &str, headers: &HeaderMap) -> Answer<cr
     if host.inbox().id() == inbox { Ok(host) } else { Err(PipesError::NotFound.into()) }
 }
 
-pub(super) async fn roster(State(pipes): App, Path(inbox): Path<String>, headers: HeaderMap) -> Answer<Json<Value>> {
+pub(super) async fn roster(
+    State(pipes): App,
+    Path(inbox): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Json<Value>> {
     let inbox = reader(&pipes, &inbox, &headers).await?;
     Ok(Json(json!({"kind": inbox.kind(), "seats": inbox.roster()})))
 }
@@ -294,7 +330,9 @@ pub(super) async fn redeem(State(pipes): App, given: Given<Redeem>) -> Answer {
 
 /// A seat's own token rotates its key; the host's token rotates the host's.
 pub(super) async fn rotate(
-    State(pipes): App, Path((inbox, seat)): Path<(String, String)>, headers: HeaderMap,
+    State(pipes): App,
+    Path((inbox, seat)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Answer {
     let token = bearer(&headers)?;
     let owner = match pipes.seat(token).await {
@@ -308,7 +346,9 @@ pub(super) async fn rotate(
 }
 
 pub(super) async fn revoke(
-    State(pipes): App, Path((inbox, seat)): Path<(String, String)>, headers: HeaderMap,
+    State(pipes): App,
+    Path((inbox, seat)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Answer<StatusCode> {
     let host = host(&pipes, &inbox, &headers).await?;
     pipes.revoke(&host, &seat).await?;
@@ -316,7 +356,9 @@ pub(super) async fn revoke(
 }
 
 pub(super) async fn verify(
-    State(pipes): App, asked: Asked<Export>, body: Result<Bytes, BytesRejection>,
+    State(pipes): App,
+    asked: Asked<Export>,
+    body: Result<Bytes, BytesRejection>,
 ) -> Answer<Json<Value>> {
     let Query(Export { game }) = asked?;
     Ok(Json(pipes.verify(body?, game).await?.to_json()))

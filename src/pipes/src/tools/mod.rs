@@ -13,8 +13,9 @@ use serde_json::Value;
 
 pub(crate) use play::of_game;
 
+use crate::error::PipesError;
 use crate::keys;
-use crate::service::{Pipes, PipesError};
+use crate::service::Pipes;
 
 /// Who calls: the stable name of a credential, of which only a digest is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +96,12 @@ pub fn catalog() -> &'static [Tool] {
 ///
 /// # Errors
 /// [`ToolError`]; a move that the verifier would fault is not an error but a result with `wouldFault`.
-pub async fn call(pipes: &Arc<Pipes>, holder: &Holder, name: &str, arguments: Value) -> Result<Value, ToolError> {
+pub async fn call(
+    pipes: &Arc<Pipes>,
+    holder: &Holder,
+    name: &str,
+    arguments: Value,
+) -> Result<Value, ToolError> {
     match name {
         "pipes_create_game" => play::create_game(pipes, holder, read(arguments)?).await,
         "pipes_join" => play::join(pipes, holder, read(arguments)?).await,

@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 
 use super::{Holder, ToolError};
 use crate::compose::{self, Composed, DeclaredKeys, Play};
+use crate::error::PipesError;
 use crate::inbox::{Inbox, Listing};
 use crate::keys;
 use crate::limits::timestamp;
 use crate::meta::{InboxKind, Seat, SeatRole};
 use crate::pairing::PairingCode;
-use crate::service::{Host, Pipes, PipesError, Recipient, SeatOffer};
+use crate::seats::{Host, Recipient, SeatOffer};
+use crate::service::Pipes;
 use crate::verify::{Dimensions, Fault, GameSummary, LogReader, Mark};
 
 /// Characters of a game id that a tool makes or takes.
@@ -145,7 +147,9 @@ impl Place {
 
 pub(super) async fn create_game(pipes: &Arc<Pipes>, holder: &Holder, ask: CreateGame) -> Answer {
     let sides = [ask.rows, ask.cols, ask.win_length];
-    if sides.iter().any(|side| !(1..=MAX_SIDE).contains(side)) || ask.game.as_deref().is_some_and(is_no_game_id) {
+    if sides.iter().any(|side| !(1..=MAX_SIDE).contains(side))
+        || ask.game.as_deref().is_some_and(is_no_game_id)
+    {
         return Err(ToolError::BadArguments);
     }
     let (place, mut invitation) = match &ask.inbox {
@@ -178,7 +182,10 @@ fn is_no_game_id(game: &str) -> bool {
 
 /// Opens an inbox with what the guest needs to come in.
 async fn open(
-    pipes: &Arc<Pipes>, holder: &Holder, kind: InboxKind, guest_name: Option<String>,
+    pipes: &Arc<Pipes>,
+    holder: &Holder,
+    kind: InboxKind,
+    guest_name: Option<String>,
 ) -> Result<(Place, Value), ToolError> {
     let opened = pipes.open_inbox_for(kind, Some(holder.digest().to_owned())).await?;
     let place = Place::find(pipes, holder, opened.inbox.id()).await?;
@@ -430,4 +437,3 @@ pub(crate) fn of_game(mut report: Value, game: &str) -> Value {
     report["ignored"] = json!([]);
     report
 }
-

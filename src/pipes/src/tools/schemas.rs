@@ -32,7 +32,12 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Take the guest's seat, O, with the pairing code or the invite that the host's person gave you. Give \
             exactly one of the two. O never opens a game: wait for the start event.",
         effect: Effect::Adds,
-        input: || object(json!({"code": {"type": "string", "maxLength": 64}, "invite": {"type": "string", "maxLength": 256}}), &[]),
+        input: || {
+            object(
+                json!({"code": {"type": "string", "maxLength": 64}, "invite": {"type": "string", "maxLength": 256}}),
+                &[],
+            )
+        },
         output: || {
             let members = json!({"inbox": text(), "you": player(), "expiresAt": text(), "cursor": count(), "games": games()});
             object(members, &["inbox", "you", "expiresAt", "cursor", "games"])
@@ -63,7 +68,10 @@ pub(super) const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         input: || object(json!({}), &[]),
         output: || {
-            let inbox = object(json!({"inbox": text(), "you": player(), "games": games()}), &["inbox", "you", "games"]);
+            let inbox = object(
+                json!({"inbox": text(), "you": player(), "games": games()}),
+                &["inbox", "you", "games"],
+            );
             object(json!({"inboxes": {"type": "array", "items": inbox}}), &["inboxes"])
         },
     },
@@ -81,7 +89,12 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Claim a free cell, counted from 0 at the top left. The server computes seq, hash and status and signs \
             with your key. A move that readers would refuse is not posted: the answer then has `wouldFault`.",
         effect: Effect::Adds,
-        input: || object(json!({"inbox": text(), "game": text(), "row": count(), "col": count()}), &["inbox", "game", "row", "col"]),
+        input: || {
+            object(
+                json!({"inbox": text(), "game": text(), "row": count(), "col": count()}),
+                &["inbox", "game", "row", "col"],
+            )
+        },
         output: || played(json!({})),
     },
     Tool {
@@ -150,7 +163,9 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 fn object(properties: Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    let mut schema = json!({"type": "object", "required": required, "additionalProperties": false});
+    schema["properties"] = properties;
+    schema
 }
 
 fn text() -> Value {

@@ -165,7 +165,9 @@ mod tests {
     use super::*;
 
     fn slow_line(cells: &HashMap<(i64, i64), Mark>, row: i64, col: i64, mark: Mark, need: u64) -> bool {
-        let count = |dr: i64, dc: i64| (1..).take_while(|n| cells.get(&(row + dr * n, col + dc * n)) == Some(&mark)).count();
+        let count = |dr: i64, dc: i64| {
+            (1..).take_while(|n| cells.get(&(row + dr * n, col + dc * n)) == Some(&mark)).count()
+        };
         AXES.iter().any(|(dr, dc)| (1 + count(*dr, *dc) + count(-dr, -dc)) as u64 >= need)
     }
 

@@ -295,7 +295,10 @@ fn facts(object: &Map<String, Value>, sig: Option<&Value>) -> Option<Facts> {
 }
 
 /// A member that may be absent, and must be good when it is there.
-fn optional<'a, T>(member: Option<&'a Value>, read: impl FnOnce(&'a Value) -> Option<T>) -> Option<Option<T>> {
+fn optional<'a, T>(
+    member: Option<&'a Value>,
+    read: impl FnOnce(&'a Value) -> Option<T>,
+) -> Option<Option<T>> {
     match member {
         None => Some(None),
         Some(value) => read(value).map(Some),
@@ -303,7 +306,11 @@ fn optional<'a, T>(member: Option<&'a Value>, read: impl FnOnce(&'a Value) -> Op
 }
 
 fn pointer(text: &str) -> Pointer {
-    if text.is_empty() { Pointer::Empty } else { canonical::unhex32(text).map_or(Pointer::Neither, Pointer::Hash) }
+    if text.is_empty() {
+        Pointer::Empty
+    } else {
+        canonical::unhex32(text).map_or(Pointer::Neither, Pointer::Hash)
+    }
 }
 
 fn rules(value: &Value) -> Option<Rules> {
@@ -356,7 +363,8 @@ mod tests {
         }
         assert_eq!(as_integer(&json!(-0.0)), Some(0));
         assert_eq!(as_integer(&json!(9_007_199_254_740_991_i64)), Some(MAX_SAFE));
-        for value in [json!(9_007_199_254_740_992_i64), json!(1.5), json!("1"), json!(u64::MAX), json!(null)] {
+        for value in [json!(9_007_199_254_740_992_i64), json!(1.5), json!("1"), json!(u64::MAX), json!(null)]
+        {
             assert_eq!(as_integer(&value), None, "{value}");
         }
     }

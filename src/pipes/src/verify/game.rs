@@ -65,7 +65,9 @@ impl EndedBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// On the chain at this seq, perhaps with a wrong claim.
-    Accepted { wrong_claim: bool },
+    Accepted {
+        wrong_claim: bool,
+    },
     Refused(Fault),
     Ignored(Note),
     /// The game speaks a protocol that is not ours; all that was said about it is withdrawn.
@@ -130,7 +132,9 @@ pub(crate) enum Game {
     Unstarted,
     Started(Box<Started>),
     /// Another protocol's game.
-    Foreign { protocol: Option<Box<str>> },
+    Foreign {
+        protocol: Option<Box<str>>,
+    },
 }
 
 impl Game {

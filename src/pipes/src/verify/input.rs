@@ -13,10 +13,11 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::event::as_integer;
-use super::log::{Capture, LogError, LogReader};
-use super::report::{Options, Report};
 use super::Request;
+use super::capture::{Capture, LogError};
+use super::event::as_integer;
+use super::log::LogReader;
+use super::report::{Options, Report};
 
 /// Reads a whole log.
 pub(crate) fn read_log(reader: impl Read, request: Request) -> Result<Report, LogError> {
@@ -71,7 +72,12 @@ fn shape(first: &[u8]) -> Shape {
     }
 }
 
-fn read_lines(mut reader: impl BufRead, kind: LineKind, request: Request, bound: usize) -> Result<Report, LogError> {
+fn read_lines(
+    mut reader: impl BufRead,
+    kind: LineKind,
+    request: Request,
+    bound: usize,
+) -> Result<Report, LogError> {
     let mut log = LogReader::new(request)?;
     log.begin_inbox()?;
     let mut line = Vec::new();
@@ -89,7 +95,9 @@ fn read_lines(mut reader: impl BufRead, kind: LineKind, request: Request, bound:
             continue;
         }
         let capture = match kind {
-            LineKind::Bodies => Capture { id: format!("line-{number}"), body: text.to_vec(), ..Capture::default() },
+            LineKind::Bodies => {
+                Capture { id: format!("line-{number}"), body: text.to_vec(), ..Capture::default() }
+            }
             LineKind::Captures => {
                 let row: CaptureRow = serde_json::from_slice(text).map_err(|_| LogError::BadLine(number))?;
                 row.into_capture(number)?

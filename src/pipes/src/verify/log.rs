@@ -5,83 +5,18 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::capture::{Capture, LogError};
 use super::event::{Body, Fault, Note};
 use super::game::{Facts, Game, Keys, Outcome, Started, is_our_protocol};
-use super::report::{Accepted, FaultRow, FirstFault, GameSummary, NoteRow, Options, Report, SigKeys, Verdict};
+use super::report::{
+    Accepted, FaultRow, FirstFault, GameSummary, NoteRow, Options, Report, SigKeys, Verdict,
+};
 use super::sig::PublicKey;
 use super::{Bounds, Detail, Request};
 use crate::canonical::hex;
 
 /// Inboxes that one log may merge.
 const MAX_INBOXES: usize = 64;
-
-/// Why a log could not be read at all. It never carries any part of the log.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The input failed or ended early.
-    #[error("the input could not be read")]
-    Io(#[from] std::io::Error),
-    /// Not a document, listing, capture lines or event lines.
-    #[error("the input is not a log")]
-    NotALog,
-    /// A line is not what the first line promised.
-    #[error("line {0} is not a capture")]
-    BadLine(u64),
-    /// A capture without its body, which a listing may leave out.
-    #[error("a capture has no body")]
-    MissingBody,
-    /// An option has a wrong shape or a key is malformed.
-    #[error("the options are malformed")]
-    BadOptions,
-    /// Options that come after rows that had to be read already.
-    #[error("the options come after the captures in a log too large to hold")]
-    LateOptions,
-    /// A capture passes [`Bounds::capture_bytes`].
-    #[error("a capture is too large")]
-    CaptureTooLarge,
-    /// More games than [`Bounds::games`].
-    #[error("too many games")]
-    TooManyGames,
-    /// More accepted events than [`Bounds::accepted_events`].
-    #[error("too many accepted events")]
-    TooManyEvents,
-    /// More than 64 inboxes in one log.
-    #[error("too many inboxes")]
-    TooManyInboxes,
-    /// Reversing or merging would pass [`Bounds::held_bytes`].
-    #[error("the log is too large to reverse or to merge")]
-    TooLargeToHold,
-}
-
-impl LogError {
-    /// The exit status of a program that got this error.
-    #[must_use]
-    pub fn exit_status(&self) -> u8 {
-        2
-    }
-}
-
-/// One row of an inbox.
-#[derive(Debug, Clone, Default)]
-pub struct Capture {
-    /// The inbox's own counter, when it is an integer.
-    pub seq: Option<i64>,
-    /// The capture id.
-    pub id: String,
-    /// The key that the transport matched.
-    pub signing_ref: Option<String>,
-    /// Whether the inbox kept it as evidence only.
-    pub rejected: bool,
-    /// The posted bytes.
-    pub body: Vec<u8>,
-}
-
-impl Capture {
-    fn size(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.body.len() + self.signing_ref.as_ref().map_or(0, String::len)
-    }
-}
 
 /// A body of some game with its place in the log.
 struct Row {
@@ -305,8 +240,12 @@ impl LogReader {
     }
 
     fn listed_faults(&self) -> Vec<FaultRow> {
-        let mut rows: Vec<_> =
-            self.faults.iter().filter_map(|row| Some((row, &self.games[row.game?]))).filter(|(_, e)| !e.is_skipped()).collect();
+        let mut rows: Vec<_> = self
+            .faults
+            .iter()
+            .filter_map(|row| Some((row, &self.games[row.game?])))
+            .filter(|(_, e)| !e.is_skipped())
+            .collect();
         rows.sort_by_key(|(row, _)| row.place);
         let row = |(row, entry): (&Listed<(Option<i64>, Fault)>, &Entry)| FaultRow {
             capture_id: row.capture_id.clone(),
@@ -404,7 +343,9 @@ impl LogReader {
 
     /// Reads all queued rows, merging the inboxes of each game, and streams from here on.
     fn drain(&mut self) -> Result<(), LogError> {
-        let Flow::Holding(mut queues) = std::mem::replace(&mut self.flow, Flow::Streaming) else { return Ok(()) };
+        let Flow::Holding(mut queues) = std::mem::replace(&mut self.flow, Flow::Streaming) else {
+            return Ok(());
+        };
         for game in 0..self.games.len() {
             let mut queues = queues.remove(&game).unwrap_or_default();
             while let Some(row) = next_head(&mut queues) {
@@ -455,7 +396,12 @@ impl LogReader {
             entry.first_fault = Some((row.place, first));
         }
         if self.faults.len() < self.bounds.listed_rows {
-            self.faults.push(Listed { place: row.place, game: Some(game), capture_id: row.id, what: (seq, fault) });
+            self.faults.push(Listed {
+                place: row.place,
+                game: Some(game),
+                capture_id: row.id,
+                what: (seq, fault),
+            });
         }
     }
 

@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn what_no_parser_reads_is_no_event() {
-        for text in ["{\"game\":\"a\tb\",\"seq\":1}", "{'game':'a','seq':1}", r#"{"game":"a","seq":1,}"#, "[1]", ""] {
+        for text in
+            ["{\"game\":\"a\tb\",\"seq\":1}", "{'game':'a','seq':1}", r#"{"game":"a","seq":1,}"#, "[1]", ""]
+        {
             assert!(read(text).is_none(), "{text}");
         }
         assert!(read(r#"{"game":7,"seq":1}"#).is_none());

@@ -5,6 +5,7 @@
 //! declared size and never sorts what it reads: a shuffled log has to fail.
 
 mod board;
+mod capture;
 mod event;
 mod game;
 mod input;
@@ -15,14 +16,17 @@ mod sig;
 
 use std::io::Read;
 
+pub(crate) use crate::canonical::Hash;
 pub use board::{Dimensions, Mark};
+pub use capture::{Capture, LogError};
 pub(crate) use event::Body;
 pub use event::{Fault, Note};
 pub(crate) use game::Started;
 pub use game::{EndedBy, State};
-pub use log::{Capture, LogError, LogReader};
-pub(crate) use crate::canonical::Hash;
-pub use report::{Accepted, FaultRow, GameSummary, NoteRow, Options, Params, Played, Report, Seats, SigKeys, Verdict};
+pub use log::LogReader;
+pub use report::{
+    Accepted, FaultRow, GameSummary, NoteRow, Options, Params, Played, Report, Seats, SigKeys, Verdict,
+};
 pub(crate) use sig::{public_tag, sign, verify_tag};
 
 /// The catalog ref of the recipe that this verifier knows.

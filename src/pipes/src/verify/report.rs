@@ -414,7 +414,9 @@ fn game_line(game: &GameSummary) -> String {
 
 /// Text of a log that is safe to print: no control or direction-changing characters, at most 200 characters.
 fn plain(text: &str) -> String {
-    let hidden = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    let hidden = |c: char| {
+        c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c)
+    };
     text.chars().take(200).map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 

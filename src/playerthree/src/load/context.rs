@@ -46,6 +46,13 @@ pub(super) struct Seat<'a> {
     _presence: Presence<'a>,
 }
 
+/// A join in progress.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Join {
+    begun: Instant,
+    is_measured: bool,
+}
+
 /// Counts one open connection while it lives.
 pub(super) struct Presence<'a> {
     context: &'a Context,
@@ -103,9 +110,9 @@ impl Context {
     async fn found(&self, index: usize) -> Option<Seat<'_>> {
         // The semaphore is never closed.
         let _turn = self.ramp.acquire().await.ok()?;
-        let begun = Instant::now();
+        let join = self.begin_join(Instant::now());
         let result = self.client.create(&self.plan.room, &json!({})).await;
-        let seat = self.seated(index, begun, result);
+        let seat = self.seated(index, join, result);
         let room_id = seat.as_ref().map(|seat| seat.room.room_id().to_owned()).unwrap_or_default();
         self.group(index).room_id.send_replace(Some(room_id));
         seat
@@ -132,14 +139,29 @@ impl Context {
 
     /// Joins a room that exists; the join counts from `begun`.
     pub(super) async fn join(&self, index: usize, room_id: &str, begun: Instant) -> Option<Seat<'_>> {
+        let join = self.begin_join(begun);
         let result = self.client.join_by_id(room_id, &json!({})).await;
-        self.seated(index, begun, result)
+        self.seated(index, join, result)
     }
 
-    /// Whether a join that began then is measured: all of a ramp, and within the window where joining is the work.
-    pub(super) fn counts_join(&self, begun: Instant) -> bool {
-        !self.plan.scenario.joins_in_window()
-            || self.phase.borrow().window().is_some_and(|window| window.contains(begun))
+    /// Begins a join that counts from `begun`. All of a ramp are measured; where joining is the work, those that begin
+    /// within the window.
+    pub(super) fn begin_join(&self, begun: Instant) -> Join {
+        let in_window = || self.phase.borrow().window().is_some_and(|window| window.contains(begun));
+        Join { begun, is_measured: !self.plan.scenario.joins_in_window() || in_window() }
+    }
+
+    /// Counts how a join ended.
+    pub(super) fn end_join<T>(&self, index: usize, join: Join, result: &playerthree_client::Result<T>) {
+        let mut tally = self.board.shard(index);
+        match result {
+            Ok(_) if join.is_measured => tally.join(join.begun.elapsed()),
+            Ok(_) => {}
+            Err(error) => {
+                tally.failed_joins += 1;
+                tally.error(error);
+            }
+        }
     }
 
     /// Counts the connection of a client as open until the guard is dropped.
@@ -149,27 +171,11 @@ impl Context {
         Presence { context: self, index }
     }
 
-    fn seated(
-        &self,
-        index: usize,
-        begun: Instant,
-        result: playerthree_client::Result<Room>,
-    ) -> Option<Seat<'_>> {
-        let mut tally = self.board.shard(index);
-        match result {
-            Ok(room) => {
-                if self.counts_join(begun) {
-                    tally.join(begun.elapsed());
-                }
-                let meter = Meter::new(room.traffic());
-                Some(Seat { room, index, context: self, meter, _presence: self.present(index) })
-            }
-            Err(error) => {
-                tally.failed_joins += 1;
-                tally.error(&error);
-                None
-            }
-        }
+    fn seated(&self, index: usize, join: Join, result: playerthree_client::Result<Room>) -> Option<Seat<'_>> {
+        self.end_join(index, join, &result);
+        let room = result.ok()?;
+        let meter = Meter::new(room.traffic());
+        Some(Seat { room, index, context: self, meter, _presence: self.present(index) })
     }
 }
 

@@ -31,7 +31,6 @@ impl Process {
         if per_second == 0 {
             bail!("the clock does not tick");
         }
-        #[expect(clippy::cast_precision_loss, reason = "processor time in ticks stays far below 2^52")]
         let cpu = Duration::from_secs_f64(ticks as f64 / per_second as f64);
         let rss_bytes = resident_bytes(&status).context("/proc status is not understood")?;
         Ok(Usage { cpu, rss_bytes })

@@ -62,6 +62,8 @@ pub(super) struct Measure {
     pub(super) expected: u64,
     /// What came of it; the latencies are of these.
     pub(super) arrived: u64,
+    /// Messages that were due within the window and never left; no latency stands for them.
+    pub(super) unsent: u64,
     pub(super) us: Option<Percentiles>,
 }
 
@@ -139,6 +141,7 @@ impl Report {
                 of,
                 expected: tally.expected,
                 arrived: tally.arrived,
+                unsent: tally.unsent,
                 us: Percentiles::of(&tally.latencies),
             }),
             rounds: plan.scenario.round().map(|of| Rounds {
@@ -182,7 +185,12 @@ impl Generator {
         let late_us = Percentiles::of(&tally.lateness);
         let is_busy = share.is_some_and(|share| share >= BUSY * processors as f64);
         let is_late = late_us.is_some_and(|late| u128::from(late.p99) >= LATE.as_micros());
-        Self { cpu_percent: share.map(percent), processors, late_us, bottleneck: is_busy || is_late }
+        Self {
+            cpu_percent: share.map(percent),
+            processors,
+            late_us,
+            bottleneck: is_busy || is_late || tally.unsent > 0,
+        }
     }
 }
 

@@ -25,7 +25,9 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(measure) = &report.latency {
         let name = measure.of.replace('_', " ");
         let missing = measure.expected.saturating_sub(measure.arrived);
-        out.line(&name, &format!("{} arrived, {missing} missing", measure.arrived));
+        let unsent =
+            if measure.unsent > 0 { format!(", {} never sent", measure.unsent) } else { String::new() };
+        out.line(&name, &format!("{} arrived, {missing} missing{unsent}", measure.arrived));
     }
     if let Some(rounds) = &report.rounds {
         out.line(rounds.of, &format!("{}, {}/s", rounds.completed, number(rounds.per_second)));
@@ -66,7 +68,7 @@ fn latencies(out: &mut Table, report: &Report) {
 
 fn machine(out: &mut Table, report: &Report) {
     let generator = &report.generator;
-    let text = format!("{} % of {} processors", number(generator.cpu_percent), generator.processors);
+    let text = format!("{} % of {} %", number(generator.cpu_percent), 100 * generator.processors);
     out.line("generator CPU", &text);
     if let Some(server) = &report.server {
         let per_message = number(server.cpu_us_per_message);

@@ -63,6 +63,8 @@ pub(super) struct Tally {
     pub(super) expected: u64,
     /// Those that came.
     pub(super) arrived: u64,
+    /// Messages that were due and never left, because this process or the socket did not keep up.
+    pub(super) unsent: u64,
     /// Whole rounds of the scenario: a game, a join with its leave.
     pub(super) rounds: u64,
     /// What went wrong, by a closed label.
@@ -80,6 +82,7 @@ impl Tally {
             lateness: Latencies::new(),
             expected: 0,
             arrived: 0,
+            unsent: 0,
             rounds: 0,
             errors: BTreeMap::new(),
         }
@@ -124,6 +127,7 @@ impl Tally {
         self.latencies.add(&other.latencies);
         self.lateness.add(&other.lateness);
         self.expected += other.expected;
+        self.unsent += other.unsent;
         self.arrived += other.arrived;
         self.rounds += other.rounds;
         for (label, count) in &other.errors {

@@ -3,11 +3,14 @@
 
 use super::args::{LoadArgs, Plan};
 use super::conductor::conduct;
+use super::fake_game::{FakeGame, TOKEN};
 use super::process::Process;
 use super::progress::Progress;
 use super::report::Report;
 use super::{table, target};
 use crate::relay::Relay;
+use axum::Json;
+use axum::routing::post;
 use clap::Parser;
 use playerthree_rooms::{Config, ServeLimits, Server, serve};
 use serde_json::{Value, json};
@@ -21,10 +24,13 @@ struct Cli {
 }
 
 async fn url_of_a_server() -> anyhow::Result<String> {
-    let server = Server::builder(Config::default()).define("relay", Relay).build()?;
+    let server =
+        Server::builder(Config::default()).define("relay", Relay).define("tic-tac-toe", FakeGame).build()?;
+    let login = post(async || Json(json!({ "token": TOKEN, "name": "load" })));
+    let app = server.router().route("/demo/login", login);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(serve(listener, server.router(), ServeLimits::default(), pending()));
+    tokio::spawn(serve(listener, app, ServeLimits::default(), pending()));
     Ok(url)
 }
 
@@ -87,6 +93,17 @@ async fn churn_joins_and_leaves_over_and_over() -> anyhow::Result<()> {
     let report = whole("--scenario churn --clients 2").await?;
     let rounds = report.rounds.as_ref().expect("rounds");
     assert!(report.worked() && rounds.completed > 2);
+    assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
+    Ok(())
+}
+
+#[tokio::test]
+async fn pairs_play_whole_games_with_legal_moves() -> anyhow::Result<()> {
+    let report = whole("--scenario play --clients 4").await?;
+    let (rounds, measure) =
+        (report.rounds.as_ref().expect("rounds"), report.latency.as_ref().expect("a latency"));
+    assert!(report.worked() && rounds.completed > 0 && measure.arrived > 0);
+    // A refused move would be an error with the ack's code.
     assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
     Ok(())
 }

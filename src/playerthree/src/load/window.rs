@@ -76,6 +76,13 @@ impl Schedule {
         Some(self.next).filter(|next| *next < self.until)
     }
 
+    /// How many messages were due by `now` and were not taken.
+    pub(super) fn overdue(&self, now: Instant) -> u64 {
+        let behind = now.min(self.until).checked_duration_since(self.next).filter(|behind| !behind.is_zero());
+        let count = behind.map_or(0, |behind| behind.as_nanos().div_ceil(self.interval.as_nanos().max(1)));
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
     /// Takes the message that was due before `now`. Missed ones stay due, one after another.
     pub(super) fn take(&mut self, now: Instant) -> Due {
         let due = self.next;
@@ -99,6 +106,18 @@ mod tests {
         assert_eq!(schedule.take(at(300)), Due { charged: at(152), late: Duration::from_millis(150) });
         assert_eq!(schedule.take(at(300)), Due { charged: at(252), late: Duration::from_millis(50) });
         assert_eq!(schedule.next(), Some(at(350)));
+    }
+
+    #[test]
+    fn messages_that_never_left_are_counted_up_to_the_end() {
+        let begin = Instant::now();
+        let at = |millis| begin + Duration::from_millis(millis);
+        let mut schedule = Schedule::new(begin, at(1000), 10.0, 0.0);
+        assert_eq!(schedule.overdue(begin), 0);
+        assert_eq!(schedule.overdue(at(250)), 3, "those of 0, 100 and 200 ms");
+        schedule.take(at(250));
+        assert_eq!(schedule.overdue(at(250)), 2);
+        assert_eq!(schedule.overdue(at(90_000)), 9);
     }
 
     #[test]

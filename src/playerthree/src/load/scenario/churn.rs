@@ -27,11 +27,12 @@ pub(super) async fn run(context: &Context, index: usize) {
             continue;
         };
         let left = seat.leave().await;
-        if left && now.window().is_some_and(|window| window.contains(begun)) {
-            let mut tally = context.board.shard(index);
-            tally.rounds += 1;
-            tally.expected += 1;
+        let Some(window) = now.window().filter(|window| window.contains(begun)) else { continue };
+        let mut tally = context.board.shard(index);
+        tally.expected += 1;
+        if left {
             tally.arrive(begun.elapsed());
+            tally.rounds += u64::from(window.contains(Instant::now()));
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::load::context::Context;
 use crate::load::window::{Phase, Window};
 use playerthree_client::playerthree::{Happening, Link};
-use playerthree_client::{Client, Error, Event, Result};
+use playerthree_client::{Client, Error, Event, Result, Room};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -74,9 +74,12 @@ impl<'a> Pair<'a> {
 
     /// Plays one game and counts it.
     async fn play(&self, window: Window) {
-        match self.game(window).await {
-            Ok(()) if window.contains(Instant::now()) => self.context.board.shard(self.index).rounds += 1,
-            Ok(()) => {}
+        let Some(rooms) = self.meet().await else { return tokio::time::sleep(PAUSE).await };
+        let _open = [self.context.present(self.index), self.context.present(self.index)];
+        let [first, second] = rooms.map(|room| Side::new(self, room, window));
+        match tokio::try_join!(first.play(), second.play()) {
+            Ok(_) if window.contains(Instant::now()) => self.context.board.shard(self.index).rounds += 1,
+            Ok(_) => {}
             Err(error) => {
                 self.context.board.shard(self.index).error(&error);
                 tokio::time::sleep(PAUSE).await;
@@ -84,31 +87,18 @@ impl<'a> Pair<'a> {
         }
     }
 
-    async fn game(&self, window: Window) -> Result<()> {
+    /// Joins both clients into a new room. None when one cannot; that is counted.
+    async fn meet(&self) -> Option<[Room; 2]> {
         let room = &self.context.plan.room;
-        let first = self.join(async { self.clients[0].create(room, &json!({})).await }).await?;
-        let _presence = self.context.present(self.index);
-        let room_id = first.room_id().to_owned();
-        let second = self.join(async { self.clients[1].join_by_id(&room_id, &json!({})).await }).await?;
-        let _presence_of_second = self.context.present(self.index);
-        let sides = [first, second].map(|room| Side::new(self, room, window));
-        let [first, second] = sides;
-        tokio::try_join!(first.play(), second.play())?;
-        Ok(())
+        let first = self.join(self.clients[0].create(room, &json!({}))).await.ok()?;
+        let second = self.join(self.clients[1].join_by_id(first.room_id(), &json!({}))).await.ok()?;
+        Some([first, second])
     }
 
-    async fn join(
-        &self,
-        joining: impl Future<Output = Result<playerthree_client::Room>>,
-    ) -> Result<playerthree_client::Room> {
-        let begun = Instant::now();
+    async fn join(&self, joining: impl Future<Output = Result<Room>>) -> Result<Room> {
+        let join = self.context.begin_join(Instant::now());
         let result = joining.await;
-        let mut tally = self.context.board.shard(self.index);
-        match &result {
-            Ok(_) if self.context.counts_join(begun) => tally.join(begun.elapsed()),
-            Ok(_) => {}
-            Err(_) => tally.failed_joins += 1,
-        }
+        self.context.end_join(self.index, join, &result);
         result
     }
 }
@@ -123,7 +113,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(pair: &'a Pair<'a>, room: playerthree_client::Room, window: Window) -> Self {
+    fn new(pair: &'a Pair<'a>, room: Room, window: Window) -> Self {
         Self { pair, link: Link::new(room), window, team: None }
     }
 

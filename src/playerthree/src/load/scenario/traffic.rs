@@ -73,16 +73,20 @@ impl Worker<'_> {
         let part = self.seat.index as f64 / self.context.plan.clients as f64;
         let mut schedule = Schedule::new(Instant::now(), self.window.until, self.context.plan.rate, part);
         let mut sleep = pin!(sleep_until(schedule.next().unwrap_or(self.window.until).into()));
+        let mut is_sending = true;
         loop {
-            let is_running = phase.borrow_and_update().is_running();
+            let now = *phase.borrow_and_update();
+            if is_sending && !now.is_running() {
+                is_sending = false;
+                self.context.board.shard(self.seat.index).unsent += schedule.overdue(Instant::now());
+            }
+            if now == Phase::Done {
+                return true;
+            }
+            // Not biased: where sending falls behind, reading must go on all the same.
             tokio::select! {
-                biased;
-                changed = phase.changed() => {
-                    if changed.is_err() || *phase.borrow() == Phase::Done {
-                        return true;
-                    }
-                }
-                () = &mut sleep, if is_running && schedule.next().is_some() => {
+                changed = phase.changed() => if changed.is_err() { return true },
+                () = &mut sleep, if is_sending && schedule.next().is_some() => {
                     if !self.send(schedule.take(Instant::now())).await {
                         return false;
                     }

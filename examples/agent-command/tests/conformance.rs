@@ -1,0 +1,260 @@
+//! The manifest and everything that random games send out agree (§3, §10, §15).
+
+mod common;
+
+use common::{Headless, ROLES, SIDES, all_sections, context, seats, setup, start};
+use playerthree_agent_command::AgentCommand;
+use playerthree_game::{Checked, Game, GameMatch, Outcome, Seat, Setup, ViewKind};
+use serde_json::{Value, json};
+
+fn manifest() -> Checked {
+    AgentCommand.manifest().check().unwrap()
+}
+
+/// Every value that can leave the match conforms to its schema.
+fn assert_conforms(manifest: &Checked, game: &dyn GameMatch, seats: &[Seat]) {
+    for seat in seats {
+        for detail in [vec![], vec!["ground".into()], all_sections()] {
+            manifest.observation.validate(&game.observe(seat, -1, &detail)).unwrap();
+        }
+        for kind in [ViewKind::Snapshot, ViewKind::Periodic] {
+            manifest.view.validate(&game.view(&seat.team, kind)).unwrap();
+        }
+        for event in game.events(seat, -1) {
+            manifest.event.validate(&event).unwrap();
+        }
+        manifest.match_data.as_ref().unwrap().validate(&game.match_data(seat).unwrap()).unwrap();
+        manifest.report.validate(&game.report(&seat.team)).unwrap();
+    }
+    manifest.observer.as_ref().unwrap().validate(&game.observer_view().unwrap()).unwrap();
+}
+
+fn random(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % bound
+}
+
+/// An intent of the manifest's shape that names real and invented things.
+fn random_intent(game: &dyn GameMatch, state: &mut u64) -> Value {
+    let truth = game.debug_view().unwrap();
+    let sides = truth["sides"].as_array().unwrap();
+    let entity = |state: &mut u64| {
+        let side = &sides[random(state, sides.len() as u64) as usize];
+        let list = if random(state, 3) == 0 { &side["buildings"] } else { &side["units"] };
+        let list = list.as_array().unwrap();
+        let chosen = list.get(random(state, list.len() as u64 + 1) as usize);
+        chosen.map_or(json!("e_1"), |thing| thing["id"].clone())
+    };
+    let units: Vec<Value> = (0..random(state, 4)).map(|_| entity(state)).collect();
+    let (x, y) = (random(state, 4000), random(state, 4000));
+    let unit_kind = ["worker", "soldier", "tank", "scout", "gunship"][random(state, 5) as usize];
+    let building_kind = ["base", "factory", "airfield", "reactor", "turret"][random(state, 5) as usize];
+    match random(state, 7) {
+        0 => json!({ "kind": "move", "units": units, "x": x, "y": y }),
+        1 => json!({ "kind": "advance", "units": units, "x": x, "y": y }),
+        2 => json!({ "kind": "attack", "units": units, "target": entity(state) }),
+        3 => json!({ "kind": "stop", "units": units }),
+        4 => json!({ "kind": "gather", "units": units, "patch": format!("p_{}", random(state, 50)) }),
+        5 => {
+            json!({ "kind": "build", "unit": entity(state), "building": building_kind, "col": x / 100, "row": y / 100 })
+        }
+        _ => json!({ "kind": "produce", "building": entity(state), "unit": unit_kind }),
+    }
+}
+
+/// §3: the manifest passes every check of the vocabulary, the documents and the limits.
+#[test]
+fn the_manifest_is_accepted() {
+    assert_eq!(AgentCommand.manifest().faults(), []);
+}
+
+/// §15: whatever bots do, every output validates, in every way to seat a match.
+#[test]
+fn outputs_of_bot_games_validate() {
+    let manifest = manifest();
+    let seatings: [&[&str]; 4] = [&["red", "blue"], &["green", "gold"], &["red", "green", "gold"], &SIDES];
+    for (seed, teams) in (0..).zip(seatings) {
+        let tiers = ["recruit", "veteran", "commander"];
+        let tier =
+            |team: &str| tiers[(SIDES.iter().position(|side| *side == team).unwrap() + seed as usize) % 3];
+        let options = json!({ "size": 24, "maxTicks": 900, "start": { "alloy": 1500, "energy": 500 } });
+        let mut game = Headless::new(&setup(seed, teams, Some(options)), tier);
+        while !game.is_over() {
+            game.step();
+            if game.game.tick() % 50 == 1 || game.is_over() {
+                assert_conforms(&manifest, &*game.game, &seats(&game.teams));
+            }
+        }
+    }
+}
+
+/// §10: a refused intent changes nothing, and every refusal is a declared error; accepted ones keep outputs valid.
+#[test]
+fn refused_intents_change_nothing() {
+    let manifest = manifest();
+    let mut state = 11;
+    let mut refusals = std::collections::BTreeSet::new();
+    for seed in 0..3 {
+        let setup = setup(
+            seed,
+            &["red", "blue"],
+            Some(json!({ "size": 24, "start": { "alloy": 3000, "energy": 900 } })),
+        );
+        let mut game = start(&setup);
+        for _ in 0..250 {
+            for seat in seats(&setup.teams) {
+                let intent = random_intent(&*game, &mut state);
+                let before = game.debug_view();
+                if let Err(code) = game.apply(&seat, &intent, &context()) {
+                    assert_eq!(game.debug_view(), before, "{code}");
+                    assert!(manifest.errors.iter().any(|error| &**error == code), "{code}");
+                    refusals.insert(code);
+                }
+            }
+            game.step();
+        }
+        assert_conforms(&manifest, &*game, &seats(&setup.teams));
+    }
+    assert!(refusals.len() >= 8, "{refusals:?}");
+}
+
+/// §10: values that miss the manifest's shape are refused as malformed and change nothing.
+#[test]
+fn malformed_intents_are_refused() {
+    let mut game = start(&setup(1, &["red", "blue"], None));
+    let seat = Seat::new("red", "ground");
+    let before = game.debug_view();
+    let huge = json!({ "kind": "move", "units": vec!["e_1"; 10_000], "x": 1, "y": 1 });
+    assert_eq!(game.apply(&seat, &huge, &context()), Err("no_such_unit"));
+    for intent in [
+        json!(null),
+        json!([]),
+        json!({ "kind": "fly" }),
+        json!({ "kind": "move", "units": ["e_1"], "x": "1", "y": 1 }),
+        json!({ "kind": "move", "units": [7], "x": 1, "y": 1 }),
+        json!({ "kind": "move", "units": ["e_99999999999999999999"], "x": 1, "y": 1 }),
+        json!({ "kind": "move", "units": ["e_1"], "x": i64::MAX, "y": 1 }),
+        json!({ "kind": "gather", "units": ["e_1"], "patch": "p_-1" }),
+    ] {
+        assert_eq!(game.apply(&seat, &intent, &context()), Err("malformed"), "{intent}");
+    }
+    assert_eq!(game.debug_view(), before);
+}
+
+/// §10: a side set or options that the game cannot play fail creation.
+#[test]
+fn unplayable_setups_are_refused() {
+    let allied = |groups: &[(&str, &[&str])]| Setup {
+        alliances: Some(
+            groups
+                .iter()
+                .map(|(name, sides)| ((*name).into(), sides.iter().map(|side| (*side).into()).collect()))
+                .collect(),
+        ),
+        ..setup(1, &["red", "blue"], None)
+    };
+    assert!(AgentCommand.create(&setup(1, &["red"], None)).is_err());
+    assert!(AgentCommand.create(&allied(&[("all", &["red", "blue"])])).is_err());
+    assert!(AgentCommand.create(&allied(&[("a", &["red"]), ("b", &["gold"])])).is_err());
+    for options in [
+        json!({ "size": 23 }),
+        json!({ "size": 41 }),
+        json!({ "maxTicks": 99 }),
+        json!({ "maxTicks": 36_001 }),
+        json!({ "start": { "alloy": 5001 } }),
+        json!({ "start": { "workers": 0 } }),
+        json!({ "size": "32" }),
+    ] {
+        assert!(
+            AgentCommand.create(&setup(1, &["red", "blue"], Some(options.clone()))).is_err(),
+            "{options}"
+        );
+    }
+}
+
+/// §10: allies see, win and rank together, and a forfeit of one leaves the other in play.
+#[test]
+fn allies_share_outcome_rank_and_sight() {
+    let mut alliances = std::collections::BTreeMap::new();
+    alliances.insert("east".to_owned(), vec!["red".into(), "gold".into()]);
+    alliances.insert("west".to_owned(), vec!["blue".into(), "green".into()]);
+    let setup = Setup { alliances: Some(alliances), ..setup(3, &SIDES, None) };
+    let mut game = start(&setup);
+    let observed = game.observe(&Seat::new("red", "ground"), -1, &[]);
+    assert_eq!(observed["allyBuildings"].as_array().unwrap().len(), 2);
+    game.forfeit("blue").unwrap();
+    game.step();
+    assert_eq!(game.outcome("blue"), Outcome::Running);
+    game.forfeit("green").unwrap();
+    game.step();
+    let standing = |team: &str| (game.outcome(team), game.rank(team));
+    for team in ["red", "gold"] {
+        assert_eq!(standing(team), (Outcome::Win, Some(1)));
+    }
+    for team in ["blue", "green"] {
+        assert_eq!(standing(team), (Outcome::Loss, Some(2)));
+    }
+    assert_conforms(&manifest(), &*game, &seats(&setup.teams));
+}
+
+/// §10: ranks count those still placed better; the time limit draws those still standing.
+#[test]
+fn ranks_follow_the_order_of_defeat_and_time_draws() {
+    let setup = setup(3, &SIDES, Some(json!({ "maxTicks": 100 })));
+    let mut game = start(&setup);
+    game.forfeit("gold").unwrap();
+    game.step();
+    game.forfeit("green").unwrap();
+    while game.outcome("red") == Outcome::Running {
+        game.step();
+    }
+    let ranks: Vec<_> = SIDES.iter().map(|side| (game.outcome(side), game.rank(side).unwrap())).collect();
+    let expected = [(Outcome::Draw, 1), (Outcome::Draw, 1), (Outcome::Loss, 3), (Outcome::Loss, 4)];
+    assert_eq!(ranks, expected);
+    assert_eq!(game.tick(), 100);
+}
+
+/// §7, §10: a mandate's limits bind agents, and not the owner.
+#[test]
+fn mandate_limits_are_enforced() {
+    use playerthree_game::{Context, Controller, SeatInfo, Source};
+    let mut game = start(&setup(1, &["red", "blue"], Some(json!({ "start": { "alloy": 500 } }))));
+    let seat = Seat::new("red", "ground");
+    let observed = game.observe(&seat, -1, &all_sections());
+    let worker = observed["ground"]["units"][0]["id"].clone();
+    let base = observed["buildings"][0]["id"].clone();
+    let limits = json!({ "maxAttackers": 0, "reserveAlloy": 500, "noBuild": true });
+    game.set_seat_info(
+        &seat,
+        &SeatInfo { controller: Controller::Agent, mandate: json!({ "limits": limits }) },
+    );
+    let intents = [
+        json!({ "kind": "advance", "units": [worker], "x": 900, "y": 900 }),
+        json!({ "kind": "produce", "building": base, "unit": "worker" }),
+        json!({ "kind": "build", "unit": worker, "building": "factory", "col": 9, "row": 9 }),
+    ];
+    let owner = Context { source: Source::Owner, owner_roles: Some(vec!["ground".into()]) };
+    for intent in intents {
+        assert_eq!(game.apply(&seat, &intent, &context()), Err("limit"), "{intent}");
+        assert_eq!(game.apply(&seat, &intent, &owner), Ok(()), "{intent}");
+    }
+    assert_eq!(game.view("blue", ViewKind::Periodic)["sides"][0]["controllers"]["ground"], "agent");
+}
+
+/// §4 "Owner control": an owner of both roles commands both planes; nobody else leaves their own.
+#[test]
+fn planes_belong_to_their_roles() {
+    use playerthree_game::{Context, Source};
+    let mut game = start(&setup(1, &["red", "blue"], None));
+    let [ground, air] = ROLES.map(|role| Seat::new("red", role));
+    let scout = game.observe(&air, -1, &all_sections())["air"]["units"][0]["id"].clone();
+    let fly = json!({ "kind": "move", "units": [scout], "x": 900, "y": 900 });
+    assert_eq!(game.apply(&ground, &fly, &context()), Err("wrong_plane"));
+    let owner = |roles: &[&str]| Context {
+        source: Source::Owner,
+        owner_roles: Some(roles.iter().map(|role| (*role).into()).collect()),
+    };
+    assert_eq!(game.apply(&ground, &fly, &owner(&["ground"])), Err("wrong_plane"));
+    assert_eq!(game.apply(&ground, &fly, &owner(&["ground", "air"])), Ok(()));
+    assert_eq!(game.apply(&air, &fly, &context()), Ok(()));
+}
