@@ -22,9 +22,7 @@ impl Rng {
     /// A number of `0..bound`; `bound` is positive. The bias is below one in four thousand million.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         let product = (self.next() >> 32) * u64::from(bound);
-        #[expect(clippy::cast_possible_truncation, reason = "the high half of a 64-bit product fits 32 bits")]
-        let high = (product >> 32) as u32;
-        high
+        (product >> 32) as u32
     }
 
     /// The generator's whole state, for debug views.

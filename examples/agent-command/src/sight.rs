@@ -18,6 +18,7 @@ impl Default for Sight {
 }
 
 /// Half the width of a disc of each radius at each distance from its middle row.
+#[expect(clippy::cast_possible_truncation, reason = "the root of a number below a hundred fits")]
 const HALF_WIDTHS: [[u32; MAX_SIGHT + 1]; MAX_SIGHT + 1] = {
     let mut table = [[0; MAX_SIGHT + 1]; MAX_SIGHT + 1];
     let mut radius = 0;

@@ -1,5 +1,7 @@
 //! The manifest and everything that random games send out agree (§3, §10, §15).
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{Headless, ROLES, SIDES, all_sections, context, seats, setup, start};

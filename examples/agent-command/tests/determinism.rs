@@ -1,5 +1,7 @@
 //! Equal seeds and inputs give equal matches, and a copy goes on like its original (§10).
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{Headless, all_sections, context, setup};
@@ -77,9 +79,9 @@ fn maps_are_symmetric_under_a_quarter_turn() {
             .map(|row| row.as_str().unwrap().chars().collect())
             .collect();
         let size = rows.len();
-        for y in 0..size {
-            for x in 0..size {
-                assert_eq!(rows[y][x], rows[x][size - 1 - y]);
+        for (y, row) in rows.iter().enumerate() {
+            for (x, tile) in row.iter().enumerate() {
+                assert_eq!(*tile, rows[x][size - 1 - y]);
             }
         }
     }

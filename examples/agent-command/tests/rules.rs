@@ -1,5 +1,7 @@
 //! The rules as a seat meets them: gathering, building, producing, walking, fighting.
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{all_sections, context, setup, start};

@@ -96,5 +96,5 @@ fn recorded_messages_read_and_write_the_same() {
         replay(include_str!("../../transcripts/broadcast.json")),
         replay(include_str!("../../transcripts/msgpack-types.json")),
     ];
-    assert_eq!(exact, [17, 1, 0, 0]);
+    assert_eq!(exact, [9, 1, 3, 35]);
 }

@@ -139,6 +139,8 @@ mod tests {
         let body = json!({ "op": "mint", "seq": 7, "team": "o", "role": "player" });
         let numbered = parse("mint", body).ok().unwrap();
         assert_eq!(numbered.seq, 7);
-        assert!(matches!(numbered.op, Op::Mint(SeatWish { team: Some(team), role }) if team == "o" && role == "player"));
+        assert!(
+            matches!(numbered.op, Op::Mint(SeatWish { team: Some(team), role }) if team == "o" && role == "player")
+        );
     }
 }

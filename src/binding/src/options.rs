@@ -32,7 +32,8 @@ impl Part {
     pub(crate) fn fits(&self, seat: &Seat) -> bool {
         match self {
             Self::Player { team, role } => {
-                team.as_ref().is_none_or(|team| *team == seat.team) && role.as_ref().is_none_or(|role| *role == seat.role)
+                team.as_ref().is_none_or(|team| *team == seat.team)
+                    && role.as_ref().is_none_or(|role| *role == seat.role)
             }
             Self::Spectator { .. } | Self::Observer => false,
         }
@@ -108,7 +109,9 @@ pub(crate) fn creation(schema: &Schema, options: &Value) -> Result<Creation, Inv
         Some("nobody") => Bots::Nobody,
         Some(tier) => Bots::Tier(tier.into()),
     };
-    let names = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(Name::from).collect();
+    let names = |list: &Value| {
+        list.as_array().into_iter().flatten().filter_map(Value::as_str).map(Name::from).collect()
+    };
     Ok(Creation {
         options: options.get("match").cloned(),
         seed: options.get("seed").and_then(Value::as_u64).and_then(|seed| u32::try_from(seed).ok()),

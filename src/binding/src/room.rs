@@ -7,11 +7,13 @@ use crate::push;
 use playerthree_game::{Clock, Controller, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, CLAIM_WITHIN, Live, MatchDoor};
 use playerthree_rooms::{
-    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, PostError, Refusal, Room, RoomHandle, SessionId,
-    TimerId, Visibility,
+    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, PostError, Refusal, Room,
+    RoomHandle, SessionId, TimerId, Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{Bucket, CallError, Code, Millis, ObserverState, Occupant, OwnerId, Right, Surface};
+use playerthree_session::{
+    Bucket, CallError, Code, Millis, ObserverState, Occupant, OwnerId, Right, Surface,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -165,7 +167,8 @@ impl MatchRoom {
 
     /// Nobody who plays or played the running match sees it all (§20.9).
     fn admit_observer(&mut self, owner: OwnerId) -> Result<Principal, Refusal> {
-        let closed = self.live.game().observer_policy().delay().is_none() || self.surface.manifest.observer.is_none();
+        let closed =
+            self.live.game().observer_policy().delay().is_none() || self.surface.manifest.observer.is_none();
         if closed {
             return Err(Refusal::join_refused("this match has no observers"));
         }
@@ -261,7 +264,9 @@ impl MatchRoom {
             return;
         }
         match ops::parse(name, body) {
-            Ok(Numbered { seq, .. }) if !within_rate => push::result(cx, client, Some(seq), &Err(Code::RateLimited.into())),
+            Ok(Numbered { seq, .. }) if !within_rate => {
+                push::result(cx, client, Some(seq), &Err(Code::RateLimited.into()))
+            }
             Ok(Numbered { seq, op }) => {
                 if let Some(answer) = self.carry_out(client, seq, op, now) {
                     push::result(cx, client, Some(seq), &answer);
@@ -273,7 +278,8 @@ impl MatchRoom {
 
     /// Carries an operation out for whoever may. Nothing: the answer comes later.
     fn carry_out(&mut self, client: SessionId, seq: u32, op: Op, now: Millis) -> Option<Answer> {
-        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client) else {
+        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client)
+        else {
             return Some(match op {
                 Op::View => self.fresh_view(client),
                 _ => Err(Code::Forbidden.into()),
@@ -326,7 +332,11 @@ impl MatchRoom {
     fn owned(&self, account: &Account, own: &Seat, wish: &ops::SeatWish) -> Result<Seat, CallError> {
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         // Unknown seats and other people's are refused alike.
-        if self.live.game().owner(&seat) == Some(&account.owner) { Ok(seat) } else { Err(Code::Forbidden.into()) }
+        if self.live.game().owner(&seat) == Some(&account.owner) {
+            Ok(seat)
+        } else {
+            Err(Code::Forbidden.into())
+        }
     }
 
     fn fresh_view(&self, client: SessionId) -> Answer {
@@ -362,9 +372,12 @@ impl MatchRoom {
             return Err(Code::Forbidden.into());
         }
         let surface = Arc::clone(&self.surface);
-        let token = self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
+        let token =
+            self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
         let expires = push::unix_millis() + u64::try_from(CLAIM_WITHIN.as_millis()).unwrap_or(u64::MAX);
-        Ok(json!({ "team": seat.team, "role": seat.role, "token": token.reveal(), "expiresAt": expires, "mcpPath": "/mcp" }))
+        Ok(
+            json!({ "team": seat.team, "role": seat.role, "token": token.reveal(), "expiresAt": expires, "mcpPath": "/mcp" }),
+        )
     }
 
     // --- observers -----------------------------------------------------------------------------------------------
@@ -372,7 +385,9 @@ impl MatchRoom {
     /// An observer asks for frames: the newest released one whole, then every later one as it is released (§20.9).
     fn observe(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, body: Value, within_rate: bool) {
         let game = self.live.game();
-        let Some(Client { principal: Principal::Observer { reading, .. }, .. }) = self.clients.get_mut(&client) else {
+        let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
+            self.clients.get_mut(&client)
+        else {
             push::result(cx, client, None, &Err(Code::Forbidden.into()));
             return;
         };
@@ -391,7 +406,9 @@ impl MatchRoom {
         if let Some(grant) = game.observer_grant() {
             answer["grant"] = grant;
         }
-        if let Some(keyframe) = keyframe.filter(|_| state == ObserverState::Ready && request.after != watermark) {
+        if let Some(keyframe) =
+            keyframe.filter(|_| state == ObserverState::Ready && request.after != watermark)
+        {
             answer["frame"] = keyframe;
         }
         push::send(cx, client, "playerthree:observer", &answer);
@@ -495,12 +512,21 @@ impl Room for MatchRoom {
     type Event = Event;
     type Auth = Option<Account>;
 
-    fn on_join(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, join: Join<Option<Account>>) -> Result<(), Refusal> {
+    fn on_join(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        join: Join<Option<Account>>,
+    ) -> Result<(), Refusal> {
         let part = options::part(&self.join_schema, &join.options).map_err(|_| Refusal::bad_options())?;
         let principal = self.admit(part, join.auth)?;
-        if let Principal::Player { seat: Seat { team, .. }, .. } | Principal::Spectator { team } = &principal {
+        if let Principal::Player { seat: Seat { team, .. }, .. } | Principal::Spectator { team } = &principal
+        {
             let team = team.clone();
-            self.live.game_mut().subscribe(&team).map_err(|_| Refusal::join_refused("the game has no view to show"))?;
+            self.live
+                .game_mut()
+                .subscribe(&team)
+                .map_err(|_| Refusal::join_refused("the game has no view to show"))?;
         }
         if matches!(principal, Principal::Player { .. }) {
             self.start_clock(cx);
@@ -514,7 +540,12 @@ impl Room for MatchRoom {
         Ok(())
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, message: Message<'_>) -> Result<(), BadMessage> {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        message: Message<'_>,
+    ) -> Result<(), BadMessage> {
         let MessageType::Name(kind) = message.kind else { return Err(BadMessage::UnknownType) };
         let Some(name) = kind.strip_prefix("playerthree:") else { return Err(BadMessage::UnknownType) };
         let body = message.payload.decode().unwrap_or(Value::Null);
@@ -533,7 +564,10 @@ impl Room for MatchRoom {
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         let now = self.now();
-        self.live.cancel_waits(|caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client), now);
+        self.live.cancel_waits(
+            |caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client),
+            now,
+        );
         match self.clients.remove(&client).map(|client| client.principal) {
             Some(Principal::Player { seat, .. }) => {
                 self.live.game_mut().unsubscribe(&seat.team);

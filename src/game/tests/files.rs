@@ -99,6 +99,8 @@ fn the_wire_names_are_the_contracts() {
     assert_eq!(wire["signals"]["cards"]["ground"], json!([{ "kind": "help" }]));
 }
 
+type Change = fn(&mut Value);
+
 /// Applies one change to the wire form and gives the faults of reading it.
 fn read(change: impl Fn(&mut Value)) -> Vec<Fault> {
     let mut wire = manifest().to_json();
@@ -109,7 +111,7 @@ fn read(change: impl Fn(&mut Value)) -> Vec<Fault> {
 /// §3: unknown members and modes, missing members and wrong types are refused, without repeating them.
 #[test]
 fn shapes_that_are_no_manifest_are_refused() {
-    let table: [(fn(&mut Value), &str, &str); 16] = [
+    let table: [(Change, &str, &str); 16] = [
         (|w| w["CANARY"] = json!(1), "manifest.?", "unknown"),
         (|w| w["control"]["CANARY"] = json!({}), "control.?", "unknown"),
         (|w| w["control"]["policy"]["CANARY"] = json!(1), "control.policy.?", "unknown"),

@@ -304,7 +304,7 @@ fn skills_are_checked() {
             with_front(
                 m,
                 &format!("---\nname: outpost-strategy\ndescription: d\nx: {}\n---\n", "y".repeat(16_384)),
-            )
+            );
         },
         &[(FRONT, "not YAML")],
     );

@@ -96,7 +96,10 @@ impl SeatGrant {
 
 impl std::fmt::Debug for SeatGrant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SeatGrant").field("match_id", &self.match_id).field("seat", &self.seat).finish_non_exhaustive()
+        f.debug_struct("SeatGrant")
+            .field("match_id", &self.match_id)
+            .field("seat", &self.seat)
+            .finish_non_exhaustive()
     }
 }
 
@@ -108,7 +111,13 @@ pub struct Agents {
 
 impl Agents {
     /// Mints a token for a seat.
-    pub fn mint(&self, match_id: Arc<str>, seat: Seat, surface: Arc<Surface>, door: Arc<dyn MatchDoor>) -> Token {
+    pub fn mint(
+        &self,
+        match_id: Arc<str>,
+        seat: Seat,
+        surface: Arc<Surface>,
+        door: Arc<dyn MatchDoor>,
+    ) -> Token {
         self.bound(&match_id, &seat);
         let (token, digest) = Token::mint();
         let grant = SeatGrant {
@@ -179,7 +188,8 @@ impl Agents {
         held.sort_unstable();
         let surplus = (held.len() + 1).saturating_sub(TOKENS_PER_SEAT);
         for (index, (claim_before, digest)) in held.into_iter().enumerate() {
-            let expired = claim_before < now && self.grants.get(&digest).is_some_and(|grant| !grant.is_claimed());
+            let expired =
+                claim_before < now && self.grants.get(&digest).is_some_and(|grant| !grant.is_claimed());
             if (index < surplus || expired)
                 && let Some((_, grant)) = self.grants.remove(&digest)
             {

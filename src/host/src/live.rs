@@ -6,8 +6,8 @@
 use crate::policies::{Answered, Policies, Probe};
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
-    Activation, Call, CallError, Changes, Code, Deploy, Match, Millis, Observe, PolicyError, Right, Scope, Stats, Thought,
-    WaitId, Waiting,
+    Activation, Call, CallError, Changes, Code, Deploy, Match, Millis, Observe, PolicyError, Right, Scope,
+    Stats, Thought, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -150,7 +150,11 @@ impl<R> Live<R> {
 
     /// Scopes bind agents (§6); an owner needs none.
     fn allowed(&self, seat: &Seat, right: Right, scope: Scope) -> Result<(), CallError> {
-        if right == Right::Owner || self.game.grants(seat, scope)? { Ok(()) } else { Err(Code::OutOfScope.into()) }
+        if right == Right::Owner || self.game.grants(seat, scope)? {
+            Ok(())
+        } else {
+            Err(Code::OutOfScope.into())
+        }
     }
 
     fn deployed(
@@ -205,7 +209,13 @@ impl<R> Live<R> {
         }
     }
 
-    fn probed(&mut self, seat: &Seat, activation: &Activation, caller: Option<R>, probe: Result<Thought, PolicyError>) {
+    fn probed(
+        &mut self,
+        seat: &Seat,
+        activation: &Activation,
+        caller: Option<R>,
+        probe: Result<Thought, PolicyError>,
+    ) {
         self.game.activated(seat, activation, &probe);
         if probe.is_ok() {
             let match_data = self.game.match_data(seat).unwrap_or(Value::Null);

@@ -83,14 +83,30 @@ impl Policies {
     pub(crate) fn new(surface: Arc<Surface>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = mpsc::channel();
         let limits = surface.manifest.control.policy.as_ref().map(limits);
-        Self { surface, limits, running: HashMap::new(), probes: HashMap::new(), runs: 0, sender, receiver, wake, now: 0 }
+        Self {
+            surface,
+            limits,
+            running: HashMap::new(),
+            probes: HashMap::new(),
+            runs: 0,
+            sender,
+            receiver,
+            wake,
+            now: 0,
+        }
     }
 
     /// Loads an artifact to try it out. The match refuses a second probe of the seat meanwhile.
-    pub(crate) fn probe(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) -> Result<(), PolicyError> {
+    pub(crate) fn probe(
+        &mut self,
+        seat: &Seat,
+        activation: &Activation,
+        match_data: &Value,
+    ) -> Result<(), PolicyError> {
         let artifact = self.artifact(activation)?;
         let slot = self.load(seat, true, artifact, match_data.to_string().into());
-        self.probes.insert(seat.clone(), slot.ok_or(PolicyError { code: "runtime_not_allowed", message: None })?);
+        self.probes
+            .insert(seat.clone(), slot.ok_or(PolicyError { code: "runtime_not_allowed", message: None })?);
         Ok(())
     }
 
@@ -228,7 +244,10 @@ impl Policies {
     }
 
     /// The declared sections, all of which the manifest must know (§11: an unknown section is `bad_output`).
-    fn surface_detail(&self, loaded: Result<sandbox::Loaded, sandbox::PolicyError>) -> Result<Vec<Name>, PolicyError> {
+    fn surface_detail(
+        &self,
+        loaded: Result<sandbox::Loaded, sandbox::PolicyError>,
+    ) -> Result<Vec<Name>, PolicyError> {
         let loaded = loaded.map_err(policy_error)?;
         let sections = match &self.surface.manifest.observation_scope {
             Some(scope) => scope.sections.clone(),
@@ -246,7 +265,8 @@ impl Policies {
     }
 
     fn artifact(&self, activation: &Activation) -> Result<Arc<sandbox::Artifact>, PolicyError> {
-        let limits = self.limits.as_ref().ok_or(PolicyError { code: "runtime_not_allowed", message: None })?;
+        let limits =
+            self.limits.as_ref().ok_or(PolicyError { code: "runtime_not_allowed", message: None })?;
         let runtime = sandbox_runtime(activation.artifact.runtime);
         if !limits.runtimes.contains(&runtime) {
             return Err(PolicyError { code: "runtime_not_allowed", message: None });
@@ -257,11 +277,18 @@ impl Policies {
         Ok(Arc::new(sandbox::Artifact::from_stored(runtime, activation.artifact.code.to_vec())))
     }
 
-    fn load(&mut self, seat: &Seat, probe: bool, artifact: Arc<sandbox::Artifact>, match_data: Arc<str>) -> Option<Slot> {
+    fn load(
+        &mut self,
+        seat: &Seat,
+        probe: bool,
+        artifact: Arc<sandbox::Artifact>,
+        match_data: Arc<str>,
+    ) -> Option<Slot> {
         self.runs += 1;
         let run = self.runs;
         let limits = self.limits.clone()?;
-        let setup = sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
+        let setup =
+            sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
         let instance = sandbox::Instance::load(setup, done);
         Some(Slot { run, instance, artifact, detail: None, thinking: false })
@@ -297,9 +324,9 @@ impl Running {
 
 /// Policies draw the same random numbers in every instance of a seat, so that a restart is no new throw of the dice.
 fn seat_seed(seat: &Seat) -> u64 {
-    seat.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    seat.to_string()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn thought(answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {

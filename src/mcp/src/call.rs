@@ -12,7 +12,12 @@ use serde_json::{Map, Value, json};
 /// Carries out a call of a tool that the contract has.
 ///
 /// Cancel safe: a call that is dropped gives its place back, and the match drops it.
-pub(crate) async fn call(lease: &Lease, offer: &Offer, name: &str, arguments: Map<String, Value>) -> CallToolResult {
+pub(crate) async fn call(
+    lease: &Lease,
+    offer: &Offer,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> CallToolResult {
     match carry_out(lease, offer, name, arguments).await {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
@@ -62,7 +67,9 @@ fn take_role(lease: &Lease, method: &str, arguments: &mut Map<String, Value>) ->
     match arguments.remove("role") {
         None => Ok(()),
         Some(Value::String(role)) if role == *lease.grant.seat.role => Ok(()),
-        Some(Value::String(role)) if lease.grant.surface.manifest.role(&role).is_some() => Err(Code::Forbidden.into()),
+        Some(Value::String(role)) if lease.grant.surface.manifest.role(&role).is_some() => {
+            Err(Code::Forbidden.into())
+        }
         Some(Value::String(_)) => wrong(SchemaCode::Enum),
         Some(_) => wrong(SchemaCode::Type),
     }
@@ -73,7 +80,9 @@ fn later_page(lease: &Lease, method: &str, arguments: &Value) -> Result<Option<A
     if method != "observe" || arguments.get("page").is_none() {
         return Ok(None);
     }
-    let Call::Observe(observe) = Call::parse(&lease.grant.surface, method, arguments)? else { return Ok(None) };
+    let Call::Observe(observe) = Call::parse(&lease.grant.surface, method, arguments)? else {
+        return Ok(None);
+    };
     let Some(page) = observe.page.filter(|page| *page > 1).and_then(|page| usize::try_from(page).ok()) else {
         return Ok(None);
     };

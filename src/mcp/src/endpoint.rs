@@ -34,7 +34,10 @@ impl Endpoint {
 }
 
 /// Answers one HTTP request to `/mcp`.
-pub(crate) async fn serve(State(endpoint): State<Arc<Endpoint>>, request: axum::extract::Request) -> Response {
+pub(crate) async fn serve(
+    State(endpoint): State<Arc<Endpoint>>,
+    request: axum::extract::Request,
+) -> Response {
     let (head, body) = request.into_parts();
     let answer = match head.method {
         http::Method::POST => post(&endpoint, &head.headers, body).await,
@@ -111,8 +114,11 @@ async fn dispatch(endpoint: &Endpoint, handler: Handler, headers: &HeaderMap, bo
         .disable_allowed_hosts()
         .with_max_request_body_bytes(endpoint.config.limits.body_bytes)
         .with_cancellation_token(handler.admission.cut());
-    let service =
-        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
+    let service = StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
     let mut inner = http::Request::new(Full::new(body));
     *inner.method_mut() = http::Method::POST;
     let passed = inner.headers_mut();

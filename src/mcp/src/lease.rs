@@ -57,7 +57,6 @@ impl Lease {
     pub(crate) fn keep(&self, snapshot: Option<Snapshot>) {
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.map(Arc::new);
     }
-
 }
 
 /// Every lease of this process. There are never more than claimed seat tokens.
@@ -93,7 +92,8 @@ impl Leases {
     /// Forgets the lease once its credential ends, and cuts what then is still open after the time to answer.
     /// Terminates when the credential is revoked or the server stops, whichever is first.
     fn end_with_credential(&self, lease: Arc<Lease>) {
-        let (open, shutdown, cut_after) = (Arc::clone(&self.open), self.shutdown.clone(), self.limits.cut_after);
+        let (open, shutdown, cut_after) =
+            (Arc::clone(&self.open), self.shutdown.clone(), self.limits.cut_after);
         tokio::spawn(async move {
             tokio::select! {
                 () = lease.grant.revoked().cancelled() => {}

@@ -89,7 +89,12 @@ struct Pager {
 
 impl Pager {
     /// Places a value whole if a page can hold it, on the next page if this one is too full; else in pieces.
-    fn place<'a>(&mut self, path: &mut Vec<&'a str>, value: &Value, schema: &'a Schema) -> Result<(), TooLarge> {
+    fn place<'a>(
+        &mut self,
+        path: &mut Vec<&'a str>,
+        value: &Value,
+        schema: &'a Schema,
+    ) -> Result<(), TooLarge> {
         let size = path_size(path) + size(value);
         if self.used + size <= self.room {
             self.put(path, value.clone(), size);
@@ -197,7 +202,8 @@ mod tests {
     }
 
     fn long() -> Value {
-        let units: Vec<Value> = (0..400).map(|id| json!({ "id": id, "note": "é".repeat(id % 300) })).collect();
+        let units: Vec<Value> =
+            (0..400).map(|id| json!({ "id": id, "note": "é".repeat(id % 300) })).collect();
         json!({
             "tick": 77,
             "map": { "cells": vec![3; 30_000], "name": "plain" },
@@ -247,7 +253,10 @@ mod tests {
         let snapshot = Snapshot::split(&long(), &schema(), 0).unwrap();
         let last = snapshot.parts.len();
         let first = snapshot.page(1).unwrap();
-        assert_eq!((&first["page"], &first["tick"], &first["next"]), (&json!(1), &json!(77), &json!({ "page": 2 })));
+        assert_eq!(
+            (&first["page"], &first["tick"], &first["next"]),
+            (&json!(1), &json!(77), &json!({ "page": 2 }))
+        );
         assert_eq!(first["items"]["map.cells"]["from"], 0);
         assert_eq!(first["items"]["map.cells"]["of"], 30_000);
         let second = snapshot.page(2).unwrap();

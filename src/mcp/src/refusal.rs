@@ -68,7 +68,9 @@ impl Refusal {
             Self::Origin => (StatusCode::FORBIDDEN, -32000, "Origin not allowed"),
             Self::Host => (StatusCode::FORBIDDEN, -32000, "Host not allowed"),
             Self::NoCredential | Self::Credential => (StatusCode::UNAUTHORIZED, -32000, "Unauthorized"),
-            Self::ContentType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, -32000, "Content-Type must be application/json"),
+            Self::ContentType => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, -32000, "Content-Type must be application/json")
+            }
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, -32000, "Request body too large"),
             Self::Incomplete => (StatusCode::REQUEST_TIMEOUT, -32000, "Request body incomplete"),
             Self::NotJson => (StatusCode::BAD_REQUEST, -32700, "Parse error"),

@@ -24,7 +24,11 @@ pub(crate) enum Paging {
 }
 
 /// Renders the result of a method. `observation` is the game's schema for one.
-pub(crate) fn render(method: &str, result: Value, observation: &Schema) -> Result<(Answer, Paging), TooLarge> {
+pub(crate) fn render(
+    method: &str,
+    result: Value,
+    observation: &Schema,
+) -> Result<(Answer, Paging), TooLarge> {
     let (answer, paging) = match method {
         "briefing" if result.get("topic").is_some() => (topic_page(result), Paging::Unchanged),
         "skill" => (skill_window(result), Paging::Unchanged),
@@ -56,7 +60,10 @@ fn topic_page(page: Value) -> Answer {
     if pages.as_u64().is_some_and(|pages| pages > 1) {
         let line = match page["next"]["page"].as_u64() {
             Some(next) => {
-                format!("\n[page {number}/{pages} — next: game_briefing {{\"topic\":{},\"page\":{next}}}]", page["topic"])
+                format!(
+                    "\n[page {number}/{pages} — next: game_briefing {{\"topic\":{},\"page\":{next}}}]",
+                    page["topic"]
+                )
             }
             None => format!("\n[page {number}/{pages} — end of topic]"),
         };
@@ -69,7 +76,8 @@ fn skill_window(window: Value) -> Answer {
     let mut text = text_of(&window);
     if let Some(next) = window["next"].as_u64() {
         let (name, path) = (&window["name"], &window["path"]);
-        let line = format!("\n[… continues: game_skill {{\"name\":{name},\"path\":{path},\"offset\":{next}}}]");
+        let line =
+            format!("\n[… continues: game_skill {{\"name\":{name},\"path\":{path},\"offset\":{next}}}]");
         text.push_str(&line);
     }
     Answer { structured: window, text }
@@ -111,14 +119,18 @@ mod tests {
     #[test]
     fn a_topic_page_is_raw_text_with_its_page_line() {
         let page = |page: u32, pages: u32| {
-            let mut result = json!({ "topic": "ru\"les", "page": page, "pages": pages, "text": "a \"b\"\nc" });
+            let mut result =
+                json!({ "topic": "ru\"les", "page": page, "pages": pages, "text": "a \"b\"\nc" });
             if page < pages {
                 result["next"] = json!({ "topic": "ru\"les", "page": page + 1 });
             }
             text("briefing", result)
         };
         assert_eq!(page(1, 1), "a \"b\"\nc");
-        assert_eq!(page(1, 2), "a \"b\"\nc\n[page 1/2 — next: game_briefing {\"topic\":\"ru\\\"les\",\"page\":2}]");
+        assert_eq!(
+            page(1, 2),
+            "a \"b\"\nc\n[page 1/2 — next: game_briefing {\"topic\":\"ru\\\"les\",\"page\":2}]"
+        );
         assert_eq!(page(2, 2), "a \"b\"\nc\n[page 2/2 — end of topic]");
     }
 

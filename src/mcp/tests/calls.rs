@@ -50,7 +50,8 @@ async fn a_tool_of_a_missing_mode_is_unavailable() {
 async fn a_seat_token_holds_one_role() {
     let (script, mut kept) = Script::new(|_, _| None);
     let limits = Limits::default();
-    let table = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", Arc::new(script), limits);
+    let table =
+        Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", Arc::new(script), limits);
     let session = table.claim().await;
     let role = |role: Value| table.call(&session, "policy_status", json!({ "role": role }));
     assert_eq!(role(json!("air")).await.tool_error(), Some(json!({ "error": "forbidden" })));
@@ -85,7 +86,8 @@ async fn results_carry_text_structure_and_hash() {
 // §4: every closed code of the match arrives as it is, with schema code and path where it has them.
 #[tokio::test]
 async fn errors_of_the_match_arrive_in_closed_codes() {
-    let detail = Invalid::at(SchemaCode::UnknownField, [PathPart::Field("intents".into()), PathPart::Unknown]);
+    let detail =
+        Invalid::at(SchemaCode::UnknownField, [PathPart::Field("intents".into()), PathPart::Unknown]);
     for (error, expected) in [
         (CallError::from(Code::OutOfScope), json!({ "error": "out_of_scope" })),
         (CallError::from(Code::NotInMatch), json!({ "error": "not_in_match" })),
@@ -125,7 +127,9 @@ fn long_observation(surface: &Surface, first: &Value) -> Value {
     let Kind::Obj { fields, .. } = &schema.kind else { panic!("an observation is an object") };
     let mut long = first.clone();
     for (name, field) in fields {
-        let (Kind::List { max, .. }, Some(items)) = (&field.kind, first[&**name].as_array()) else { continue };
+        let (Kind::List { max, .. }, Some(items)) = (&field.kind, first[&**name].as_array()) else {
+            continue;
+        };
         long[&**name] = items.iter().cycle().take(usize::try_from(*max).unwrap()).cloned().collect();
     }
     schema.validate(&long).expect("an observation of the game");
@@ -151,7 +155,12 @@ async fn a_long_observation_is_read_in_pages() {
             Some(Ok(json!({ "observation": if turn == 0 { &long } else { &short } })))
         }
     });
-    let table = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", Arc::new(script.0), Limits::default());
+    let table = Table::new(
+        Arc::new(playerthree_agent_command::AgentCommand),
+        "red",
+        Arc::new(script.0),
+        Limits::default(),
+    );
     let session = table.claim().await;
     let invalid = Some(json!({ "error": "invalid" }));
     assert_eq!(table.call(&session, "game_observe", json!({ "page": 2 })).await.tool_error(), invalid);

@@ -20,7 +20,11 @@ fn table() -> Table {
 async fn check(table: &Table, what: &str, post: Post, status: u16, code: i64) -> Answer {
     let answer = table.send(post).await;
     assert_eq!((answer.status.as_u16(), answer.code()), (status, Some(code)), "{what}: {}", answer.text);
-    assert!(!answer.text.to_lowercase().contains(&CANARY.to_lowercase()), "{what} is echoed: {}", answer.text);
+    assert!(
+        !answer.text.to_lowercase().contains(&CANARY.to_lowercase()),
+        "{what} is echoed: {}",
+        answer.text
+    );
     assert!(!format!("{:?}", answer.headers).contains(CANARY), "{what} is echoed in a header");
     assert_eq!(answer.session(), None, "{what} claimed the lease");
     answer
@@ -62,8 +66,14 @@ async fn foreign_origins_and_hosts_are_forbidden() {
     for origin in ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:2567", CANARY] {
         check(&table, origin, act(&table).with("origin", origin), 403, -32000).await;
     }
-    check(&table, "two origins", act(&table).with("origin", ORIGIN).also("origin", "http://evil.example"), 403, -32000)
-        .await;
+    check(
+        &table,
+        "two origins",
+        act(&table).with("origin", ORIGIN).also("origin", "http://evil.example"),
+        403,
+        -32000,
+    )
+    .await;
     for host in ["evil.example:2567", "127.0.0.1", "127.0.0.1:2568", "127.0.0.1:2567.evil.example", CANARY] {
         check(&table, host, act(&table).with("host", host), 403, -32000).await;
     }
@@ -220,7 +230,8 @@ async fn requests_of_other_revisions_are_refused() {
 #[tokio::test]
 async fn the_old_handshake_is_refused() {
     let table = table();
-    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": CANARY } });
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": CANARY } });
     let old = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
     let old = act(&table).without("mcp-protocol-version").without("mcp-method").json(&old);
     let answer = check(&table, "initialize", old, 400, -32022).await;
@@ -274,8 +285,17 @@ async fn method_and_name_headers_must_agree_with_the_body() {
 async fn methods_that_are_not_offered_are_not_found() {
     let table = table();
     for method in [
-        "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "tasks/get", "roots/list",
-        "sampling/createMessage", "resources/subscribe", "tools/Call", "", CANARY,
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+        "logging/setLevel",
+        "tasks/get",
+        "roots/list",
+        "sampling/createMessage",
+        "resources/subscribe",
+        "tools/Call",
+        "",
+        CANARY,
     ] {
         check(&table, method, table.post(method, json!({})), 404, -32601).await;
     }
@@ -308,7 +328,8 @@ async fn notifications_are_accepted_and_have_no_effect() {
     let table = table();
     for method in ["notifications/cancelled", "notifications/initialized", "anything"] {
         let body = json!({ "jsonrpc": "2.0", "method": method, "params": { "_meta": meta() } });
-        let post = act(&table).without("mcp-method").without("mcp-name").without("mcp-protocol-version").json(&body);
+        let post =
+            act(&table).without("mcp-method").without("mcp-name").without("mcp-protocol-version").json(&body);
         let answer = table.send(post).await;
         assert_eq!((answer.status, answer.text.as_str()), (StatusCode::ACCEPTED, ""));
         assert_eq!(answer.session(), None);

@@ -63,7 +63,8 @@ async fn the_first_call_claims_and_later_ones_must_name_its_session() {
     }
     let none = table.send(table.tool("game_act", act())).await;
     assert_eq!((none.status.as_u16(), none.code()), (404, Some(-32001)));
-    let twice = table.tool("game_act", act()).with("mcp-session-id", &session).also("mcp-session-id", &session);
+    let twice =
+        table.tool("game_act", act()).with("mcp-session-id", &session).also("mcp-session-id", &session);
     assert_eq!(table.send(twice).await.status, StatusCode::NOT_FOUND);
 }
 

@@ -32,21 +32,30 @@ async fn two_agents_play_tic_tac_toe_to_the_end() {
     assert_eq!(briefing["commands"], json!([{ "role": "player", "phase": "match", "team": "x" }]));
     let topic = x.call(&sx, "game_briefing", json!({ "topic": "intents" })).await.result();
     assert_eq!(topic["structuredContent"]["topic"], "intents");
-    assert!(topic["content"][0]["text"].as_str().unwrap().starts_with(
-        topic["structuredContent"]["text"].as_str().unwrap()
-    ));
+    assert!(
+        topic["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with(topic["structuredContent"]["text"].as_str().unwrap())
+    );
     let skill = json!({ "name": "playerthree-commander", "path": "SKILL.md" });
     let skill = x.call(&sx, "game_skill", skill).await.structured();
     assert!(skill["text"].as_str().unwrap().starts_with("---\n"));
     let with_role = json!({ "name": "playerthree-commander", "path": "SKILL.md", "role": "player" });
-    assert_eq!(x.call(&sx, "game_skill", with_role).await.tool_error().unwrap()["schemaCode"], "unknown_field");
+    assert_eq!(
+        x.call(&sx, "game_skill", with_role).await.tool_error().unwrap()["schemaCode"],
+        "unknown_field"
+    );
 
     for (index, (row, col)) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)].into_iter().enumerate() {
         let (table, session) = if index % 2 == 0 { (&x, &sx) } else { (&o, &so) };
         let seen = table.call(session, "game_observe", json!({})).await.structured();
         assert_eq!(seen["observation"]["yourTurn"], true);
         let intents = json!({ "intents": [{ "kind": "move", "row": row, "col": col }] });
-        assert_eq!(table.call(session, "game_act", intents).await.structured(), json!({ "acks": [{ "ok": true }] }));
+        assert_eq!(
+            table.call(session, "game_act", intents).await.structured(),
+            json!({ "acks": [{ "ok": true }] })
+        );
     }
     // The first wait of a lane tells its entry (§4); the next one the end.
     for (table, session, outcome) in [(&x, &sx, "win"), (&o, &so, "loss")] {
@@ -118,7 +127,10 @@ async fn bad_arguments_are_refused_without_an_echo() {
     ] {
         let answer = x.call(&session, tool, arguments.clone()).await;
         let error = answer.tool_error().unwrap_or_else(|| panic!("{tool} {arguments} passed"));
-        assert!(["invalid", "mode_unavailable"].contains(&error["error"].as_str().unwrap()), "{tool}: {error}");
+        assert!(
+            ["invalid", "mode_unavailable"].contains(&error["error"].as_str().unwrap()),
+            "{tool}: {error}"
+        );
         assert!(!answer.text.contains("Canary7"), "{tool} echoes: {}", answer.text);
     }
     let ack = x.call(&session, "game_act", json!({ "intents": [{ "kind": "Canary7" }] })).await;

@@ -52,7 +52,7 @@ fn verified(c: &mut Criterion) {
     let mut group = c.benchmark_group("verify");
     group.throughput(Throughput::Elements(events)).sample_size(20);
     group.bench_function("events", |b| {
-        b.iter(|| verify(black_box(log.as_bytes()), Request::default()).unwrap())
+        b.iter(|| verify(black_box(log.as_bytes()), Request::default()).unwrap());
     });
     group.finish();
 }

@@ -20,9 +20,8 @@ fn state_of(cells: &HashMap<(u64, u64), &'static str>, rows: u64, cols: u64, nee
         for col in 0..cols as i64 {
             for (dr, dc) in [(0, 1), (1, 0), (1, 1), (1, -1)] {
                 let at = |n: i64| (row + dr * n, col + dc * n);
-                let mark = |n: i64| cells.get(&(at(n).0 as u64, at(n).1 as u64));
-                let is_inside = |n: i64| at(n).0 >= 0 && at(n).1 >= 0;
-                if mark(0).is_some() && (0..need as i64).all(|n| is_inside(n) && mark(n) == mark(0)) {
+                let mark = |n: i64| cells.get(&(u64::try_from(at(n).0).ok()?, u64::try_from(at(n).1).ok()?));
+                if mark(0).is_some() && (0..need as i64).all(|n| mark(n) == mark(0)) {
                     return "win";
                 }
             }
@@ -78,7 +77,7 @@ proptest! {
     fn a_deleted_event_is_caught_at_the_next_one((script, _) in legal_game(), at in any::<prop::sample::Index>()) {
         prop_assume!(script.bodies.len() > 1);
         let at = at.index(script.bodies.len() - 1);
-        let mut bodies = script.bodies.clone();
+        let mut bodies = script.bodies;
         bodies.remove(at);
         let expected = if at == 0 { (1, "missing_genesis".to_owned()) } else { (at as i64 + 1, "wrong_prev_hash".to_owned()) };
         prop_assert_eq!(first_fault(&report(&bodies)), Some(expected));
@@ -93,7 +92,7 @@ proptest! {
         let (one, other) = (one.index(len), other.index(len));
         prop_assume!(one != other);
         let (one, other) = (one.min(other), one.max(other));
-        let mut bodies = script.bodies.clone();
+        let mut bodies = script.bodies;
         bodies.swap(one, other);
         let expected = if one == 0 { "missing_genesis" } else { "wrong_prev_hash" };
         prop_assert_eq!(first_fault(&report(&bodies)), Some((other as i64, expected.to_owned())));
@@ -103,7 +102,7 @@ proptest! {
     fn an_edited_event_is_caught_at_the_next_one((script, _) in legal_game(), at in any::<prop::sample::Index>()) {
         prop_assume!(script.bodies.len() > 1);
         let at = at.index(script.bodies.len() - 1);
-        let mut bodies = script.bodies.clone();
+        let mut bodies = script.bodies;
         let mut event: Value = serde_json::from_str(&bodies[at]).unwrap();
         event["edited"] = json!(true);
         bodies[at] = event.to_string();
@@ -116,7 +115,7 @@ proptest! {
     ) {
         prop_assume!(script.bodies.len() > 2);
         let at = 1 + at.index(script.bodies.len() - 2);
-        let mut bodies = script.bodies.clone();
+        let mut bodies = script.bodies;
         let mut rival: Value = serde_json::from_str(&bodies[at]).unwrap();
         rival["inserted"] = json!(1);
         bodies.insert(at, rival.to_string());
@@ -132,7 +131,7 @@ proptest! {
     ) {
         let at = at.index(script.bodies.len());
         let later = at + 1 + later.index(script.bodies.len() - at);
-        let mut bodies = script.bodies.clone();
+        let mut bodies = script.bodies;
         bodies.insert(later.min(bodies.len()), bodies[at].clone());
         let report = report(&bodies);
         prop_assert_eq!(&report["verdict"], &json!({"ok": true}));

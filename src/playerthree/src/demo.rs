@@ -30,7 +30,8 @@ pub(crate) fn routes(accounts: Arc<Accounts>, rooms: Server) -> Router {
 }
 
 async fn login(State(accounts): State<Arc<Accounts>>, body: Bytes) -> Response {
-    let account = serde_json::from_slice::<Login>(&body).ok().and_then(|login| accounts.login(&login.name).ok());
+    let account =
+        serde_json::from_slice::<Login>(&body).ok().and_then(|login| accounts.login(&login.name).ok());
     match account {
         Some((token, account)) => {
             let body = Json(json!({ "token": token.reveal(), "name": account.display }));

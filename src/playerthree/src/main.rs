@@ -1,6 +1,7 @@
 //! The `playerthree` command: parsing and one call.
 
 mod demo;
+mod load;
 mod page;
 mod relay;
 mod serve;
@@ -24,6 +25,8 @@ struct Cli {
 enum Command {
     /// Serves the games: the page, the rooms and the MCP endpoint on one port (the default)
     Serve(serve::Args),
+    /// Puts simulated clients on a running server and measures it
+    Load(load::LoadArgs),
 }
 
 fn main() -> ExitCode {
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let result = match command {
         Command::Serve(args) => serve::run(&args),
+        Command::Load(args) => run_load(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,6 +43,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn run_load(args: load::LoadArgs) -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(load::run(args))
 }
 
 #[expect(clippy::print_stderr, reason = "the last word of a failed command belongs on standard error")]

@@ -31,7 +31,12 @@ impl Room for RelayRoom {
         Ok(())
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, message: Message<'_>) -> Result<(), BadMessage> {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        message: Message<'_>,
+    ) -> Result<(), BadMessage> {
         if let Some(bytes) = message.payload.bytes() {
             let frame = Frame::bytes(message.kind, bytes);
             cx.broadcast_frame(&frame, &[client]);

@@ -97,7 +97,11 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send> {
 }
 
 /// Serves on the listener until `stop`, then closes every socket with a code and returns within the deadline.
-async fn serve(listener: TcpListener, args: &Args, stop: impl Future<Output = ()> + Send) -> anyhow::Result<()> {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    args: &Args,
+    stop: impl Future<Output = ()> + Send,
+) -> anyhow::Result<()> {
     let address = listener.local_addr().context("the listener has no address")?;
     let accounts = Arc::new(Accounts::default());
     let agents = Arc::new(Agents::default());
@@ -115,7 +119,8 @@ async fn serve(listener: TcpListener, args: &Args, stop: impl Future<Output = ()
     announce(address);
 
     let closing = CancellationToken::new();
-    let serving = playerthree_rooms::serve(listener, app, ServeLimits::default(), closing.clone().cancelled_owned());
+    let serving =
+        playerthree_rooms::serve(listener, app, ServeLimits::default(), closing.clone().cancelled_owned());
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}
@@ -144,7 +149,8 @@ async fn serve(listener: TcpListener, args: &Args, stop: impl Future<Output = ()
 /// Who may reach the agents' endpoint: loopback names and origins with the server's own port, and what the operator adds.
 fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
     let own = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", address.port()));
-    let origins = own.iter().map(|host| format!("http://{host}")).chain(args.origins.iter().cloned()).collect();
+    let origins =
+        own.iter().map(|host| format!("http://{host}")).chain(args.origins.iter().cloned()).collect();
     let hosts = own.iter().cloned().chain(args.hosts.iter().cloned()).collect();
     McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
 }
@@ -175,7 +181,11 @@ fn faults(faults: Vec<playerthree_game::Fault>) -> anyhow::Error {
 /// `ok` while new clients are taken, 503 once the server drains.
 fn health(draining: Arc<AtomicBool>) -> Router {
     let answer = move || async move {
-        if draining.load(Ordering::Relaxed) { (StatusCode::SERVICE_UNAVAILABLE, "stopping") } else { (StatusCode::OK, "ok") }
+        if draining.load(Ordering::Relaxed) {
+            (StatusCode::SERVICE_UNAVAILABLE, "stopping")
+        } else {
+            (StatusCode::OK, "ok")
+        }
     };
     Router::new().route("/health", get(answer))
 }

@@ -90,7 +90,9 @@ impl Call {
             "skill" => skill(args),
             "policyDeploy" => deploy(policy_limits(manifest)?, args).map(Self::PolicyDeploy),
             "policyStatus" => policy_limits(manifest).and_then(|_| none(args)).map(|()| Self::PolicyStatus),
-            "policyRollback" => policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback),
+            "policyRollback" => {
+                policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
+            }
             _ => Err(Code::BadMessage.into()),
         }
     }
@@ -119,7 +121,8 @@ fn observe(manifest: &Checked, args: &Value) -> Result<Observe, CallError> {
     let mut fields = vec![("since", t::opt(t::int(0, 2_147_483_647))), ("page", t::opt(t::int(1, 10_000)))];
     let keys = manifest.observation_keys();
     if !keys.is_empty() {
-        fields.push(("fields", t::opt(t::list(t::literals(keys.iter().map(|key| &**key)), keys.len() as u64))));
+        fields
+            .push(("fields", t::opt(t::list(t::literals(keys.iter().map(|key| &**key)), keys.len() as u64))));
     }
     let all = args.get("detail").is_some_and(|detail| detail == "all");
     if let Some(scope) = manifest.observation_scope.as_ref() {

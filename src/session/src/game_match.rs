@@ -97,7 +97,8 @@ impl Match {
         if config.bots.as_ref().is_some_and(|level| !manifest.opponents.contains(level)) {
             return Err(CallError::from(Code::Invalid).into());
         }
-        let setup = Setup { seed: config.seed, options: config.options, teams: teams.clone(), alliances: None };
+        let setup =
+            Setup { seed: config.seed, options: config.options, teams: teams.clone(), alliances: None };
         let game = surface.game.create(&setup).map_err(|_| CallError::from(Code::Invalid))?;
         let seats = open_seats(&surface, &teams, config.bots.as_ref(), now);
         let mut fresh = Self {
@@ -394,7 +395,8 @@ impl Match {
 
     fn push_views(&mut self) {
         for team in self.teams.clone() {
-            let Some(before) = self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
+            let Some(before) =
+                self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
             else {
                 continue;
             };
@@ -456,7 +458,8 @@ impl Match {
         self.round.stepped();
         self.settle_outcomes();
         let every = u64::from((self.surface.manifest.tick_rate / VIEW_HZ).max(1));
-        let due = self.surface.game.clock() == Clock::Turns || self.tick().is_multiple_of(every) || self.is_over();
+        let due =
+            self.surface.game.clock() == Clock::Turns || self.tick().is_multiple_of(every) || self.is_over();
         if due {
             self.push_views();
         }
@@ -498,7 +501,8 @@ impl Match {
             Outcome::Draw | Outcome::Running => 1,
             Outcome::Loss => 2,
         };
-        let better = |mine: Outcome| self.outcomes.values().filter(|other| place(**other) < place(mine)).count();
+        let better =
+            |mine: Outcome| self.outcomes.values().filter(|other| place(**other) < place(mine)).count();
         let rank = |outcome: Outcome| u32::try_from(better(outcome) + 1).unwrap_or(u32::MAX);
         self.outcomes.iter().map(|(team, outcome)| (team.clone(), rank(*outcome))).collect()
     }
@@ -540,7 +544,12 @@ impl Match {
     }
 
     /// The owner's answer to an approval request (§7). An agreed one comes back as a probe to run.
-    pub fn resolve_approval(&mut self, seat: &Seat, id: &str, approve: bool) -> Result<Option<Activation>, CallError> {
+    pub fn resolve_approval(
+        &mut self,
+        seat: &Seat,
+        id: &str,
+        approve: bool,
+    ) -> Result<Option<Activation>, CallError> {
         let resolved = self.seat_mut(seat)?.policy.resolve(id, approve);
         self.changes.seats = true;
         if !matches!(resolved, Ok(Some(_))) {
@@ -606,7 +615,12 @@ fn match_teams(declared: &[Name], wanted: Option<&[Name]>) -> Result<Vec<Name>, 
 }
 
 /// Every seat of the sides, held by bots of the given tier or by nobody.
-fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>, now: Millis) -> IndexMap<Seat, SeatState> {
+fn open_seats(
+    surface: &Surface,
+    teams: &[Name],
+    bots: Option<&Name>,
+    now: Millis,
+) -> IndexMap<Seat, SeatState> {
     let manifest = &surface.manifest;
     let level = bots.or(manifest.opponents.first()).cloned().unwrap_or_else(|| "".into());
     // A game of turns waits for an absent player; a realtime one cannot.

@@ -12,7 +12,13 @@ use serde_json::Value;
 
 impl Match {
     /// Sends a person's or an agent's intents, in order. Fails `internal` when the game breaks its own contract.
-    pub fn act(&mut self, seat: &Seat, right: Right, intents: &[Value], now: Millis) -> Result<Vec<Ack>, CallError> {
+    pub fn act(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        intents: &[Value],
+        now: Millis,
+    ) -> Result<Vec<Ack>, CallError> {
         let source = match right {
             Right::Owner => Source::Owner,
             Right::Agent => Source::Agent,

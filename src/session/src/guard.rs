@@ -60,7 +60,12 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    pub(crate) fn observation(&self, seat: &Seat, since: i64, detail: &[playerthree_game::Name]) -> Result<Guarded, Refused> {
+    pub(crate) fn observation(
+        &self,
+        seat: &Seat,
+        since: i64,
+        detail: &[playerthree_game::Name],
+    ) -> Result<Guarded, Refused> {
         let value = self.game.observe(seat, since, detail);
         guard("observation", &self.surface.manifest.observation, value)
     }
@@ -88,7 +93,11 @@ impl Outputs<'_> {
 
     pub(crate) fn events(&self, seat: &Seat, since: i64) -> Result<Vec<Value>, Refused> {
         let schema = &self.surface.manifest.event;
-        self.game.events(seat, since).into_iter().map(|event| guard("event", schema, event).map(Guarded::into_value)).collect()
+        self.game
+            .events(seat, since)
+            .into_iter()
+            .map(|event| guard("event", schema, event).map(Guarded::into_value))
+            .collect()
     }
 
     /// The seat's match data, or null where the game declares none.

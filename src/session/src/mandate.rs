@@ -2,8 +2,8 @@
 
 use crate::{CallError, Code};
 use playerthree_game::Manifest;
-use playerthree_schema::{Kind, Schema, t};
-use serde_json::{Map, Value, json};
+use playerthree_schema::{Schema, t};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What a credential may do for its seat (§6). The vocabulary is closed.
@@ -103,7 +103,8 @@ impl Mandate {
             WhenAbsent::Bot => "bot",
             WhenAbsent::Hold => "hold",
         };
-        let directive = default_value(&manifest.directive);
+        // `Surface::new` admits only directives that have a default.
+        let directive = manifest.directive.default_value();
         let json = json!({ "autonomy": "autonomous", "directive": directive, "whenAbsent": absent });
         Self { json, autonomy: Autonomy::Autonomous, when_absent }
     }
@@ -150,29 +151,4 @@ pub(crate) fn mandate_schema(manifest: &Manifest) -> Schema {
         fields.push(("limits", t::opt(limits.clone())));
     }
     t::obj(fields)
-}
-
-/// The least value of a schema: the first literal, empty text and lists, the lower bound of numbers, no optional field.
-fn default_value(schema: &Schema) -> Value {
-    match &schema.kind {
-        Kind::Enum(values) => json!(values.first()),
-        Kind::Id(_) | Kind::Str { .. } => json!(""),
-        Kind::Int(min, max) => json!(0.clamp(*min, *max)),
-        Kind::Num(min, max) => json!(0.0_f64.clamp(*min, *max)),
-        Kind::Bool => json!(false),
-        Kind::List { .. } | Kind::Ints { .. } => json!([]),
-        Kind::Obj { fields, .. } => default_fields(fields),
-        Kind::Opt(item) => default_value(item),
-        Kind::Union { tag, variants } => {
-            let Some((name, fields)) = variants.first() else { return Value::Null };
-            let mut object = default_fields(fields);
-            object[&**tag] = json!(name);
-            object
-        }
-    }
-}
-
-fn default_fields(fields: &playerthree_schema::Fields) -> Value {
-    let required = fields.iter().filter(|(_, field)| !matches!(field.kind, Kind::Opt(_)));
-    Value::Object(required.map(|(name, field)| (name.to_string(), default_value(field))).collect::<Map<_, _>>())
 }

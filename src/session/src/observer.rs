@@ -132,7 +132,15 @@ impl ObserverHistory {
         self.bytes += bytes;
         self.next += 1;
         self.latest = Some(world);
-        self.frames.push_back(Frame { sequence, tick, recorded_at: now, world: json, delta, outcomes, bytes });
+        self.frames.push_back(Frame {
+            sequence,
+            tick,
+            recorded_at: now,
+            world: json,
+            delta,
+            outcomes,
+            bytes,
+        });
         self.forget(now);
         if self.bytes > MAX_BYTES {
             self.overflowed = true;
@@ -193,7 +201,9 @@ impl ObserverHistory {
         match (keyframe, &frame.delta, &frame.world) {
             (Some(world), _, _) => message["world"] = world,
             (None, Some(delta), _) => message["delta"] = json!(delta),
-            (None, None, Some(world)) => message["world"] = serde_json::from_str(world).unwrap_or(Value::Null),
+            (None, None, Some(world)) => {
+                message["world"] = serde_json::from_str(world).unwrap_or(Value::Null)
+            }
             (None, None, None) => {}
         }
         if let Some(outcomes) = &frame.outcomes {

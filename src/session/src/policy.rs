@@ -281,7 +281,8 @@ impl PolicySlot {
     /// The owner's answer to a request. An agreed one comes back as a probe to run.
     pub(crate) fn resolve(&mut self, id: &str, approve: bool) -> Result<Option<Activation>, CallError> {
         let next_version = self.last_version + 1;
-        let approval = self.approval.as_mut().filter(|approval| approval.id == id).ok_or(Code::ApprovalNotFound)?;
+        let approval =
+            self.approval.as_mut().filter(|approval| approval.id == id).ok_or(Code::ApprovalNotFound)?;
         match approval.status {
             ApprovalStatus::Pending => {}
             ApprovalStatus::Resolving => return Err(Code::ApprovalPending.into()),
@@ -305,7 +306,12 @@ impl PolicySlot {
     }
 
     /// A probe ended. A success makes the version active; a failure leaves the active one alone.
-    pub(crate) fn activated(&mut self, activation: &Activation, probe: &Result<Thought, PolicyError>, tick: u64) {
+    pub(crate) fn activated(
+        &mut self,
+        activation: &Activation,
+        probe: &Result<Thought, PolicyError>,
+        tick: u64,
+    ) {
         self.probing = false;
         if let Some(approval) = &mut self.approval
             && activation.approval.as_ref() == Some(&approval.id)

@@ -1,10 +1,10 @@
 //! One seat of a match: who holds it, what its owner allows, and what its agent and owner have seen.
 
+use crate::Millis;
 use crate::bucket::Bucket;
 use crate::mandate::{Mandate, Scope, WhenAbsent};
 use crate::policy::PolicySlot;
 use crate::waiting::Lane;
-use crate::Millis;
 use playerthree_game::{Bot, Controller, IntentLimits, Name, Seat};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

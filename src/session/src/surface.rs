@@ -26,6 +26,9 @@ impl Surface {
     /// Checks the game's manifest. All faults come back together.
     pub fn new(game: Arc<dyn Game>) -> Result<Self, Vec<Fault>> {
         let manifest = game.manifest().check()?;
+        if manifest.directive.default_value().is_none() {
+            return Err(vec![no_default_directive()]);
+        }
         let tools = tools::for_manifest(&manifest);
         let records: Value = tools.iter().map(Tool::record).collect();
         let hash = playerthree_game::surface_hash(&manifest, &records);
@@ -40,8 +43,20 @@ impl Surface {
     }
 }
 
+/// A seat has a mandate before its owner says anything, so a directive needs a value to begin with (§3).
+fn no_default_directive() -> Fault {
+    Fault {
+        path: "directive".into(),
+        what: "a required id or patterned text has no default, so a fresh seat could have no mandate".into(),
+        fix: "make the field optional, or let its pattern accept the empty text".into(),
+    }
+}
+
 impl std::fmt::Debug for Surface {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surface").field("id", &self.manifest.id).field("hash", &self.hash).finish_non_exhaustive()
+        f.debug_struct("Surface")
+            .field("id", &self.manifest.id)
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
     }
 }

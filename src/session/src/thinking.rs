@@ -103,7 +103,11 @@ impl Match {
         }
         let hz = manifest.control.policy.as_ref().map_or(f64::from(manifest.tick_rate), |policy| policy.hz);
         // The manifest's checks keep hz in 0.01..=tickRate and tickRate in 1..=1000.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1..=100000 by the manifest")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "1..=100000 by the manifest"
+        )]
         let ticks = (f64::from(manifest.tick_rate) / hz).round().max(1.0) as u64;
         ticks
     }
@@ -172,7 +176,9 @@ impl Match {
     }
 
     fn policy_acts(&mut self, seat: &Seat, answer: Result<Thought, PolicyError>, now: Millis) {
-        let Some(stats) = self.seats.get_mut(seat).and_then(|state| state.policy.active.as_mut()) else { return };
+        let Some(stats) = self.seats.get_mut(seat).and_then(|state| state.policy.active.as_mut()) else {
+            return;
+        };
         stats.count(&answer);
         let Ok(thought) = answer else {
             self.changes.seats = true;

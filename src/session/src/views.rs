@@ -94,13 +94,16 @@ impl ViewStream {
     /// What brings a reader at `after` (none: a fresh reader) to the latest version: newer deltas in order, or a keyframe.
     pub(crate) fn since(&self, after: Option<u64>) -> Vec<ViewMessage> {
         let Some(view) = &self.latest else { return Vec::new() };
-        let behind = after.and_then(|after| self.version.checked_sub(after)).and_then(|n| usize::try_from(n).ok());
+        let behind =
+            after.and_then(|after| self.version.checked_sub(after)).and_then(|n| usize::try_from(n).ok());
         match behind {
             Some(behind) if behind <= self.deltas.len() => {
                 let oldest = self.version - self.deltas.len() as u64 + 1;
                 let skip = self.deltas.len() - behind;
                 let numbered = (oldest..).zip(&self.deltas).skip(skip);
-                numbered.map(|(version, delta)| ViewMessage::Delta { version, delta: Arc::clone(delta) }).collect()
+                numbered
+                    .map(|(version, delta)| ViewMessage::Delta { version, delta: Arc::clone(delta) })
+                    .collect()
             }
             _ => vec![ViewMessage::Keyframe { version: self.version, view: Arc::clone(view) }],
         }

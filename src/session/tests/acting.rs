@@ -69,7 +69,8 @@ fn each_gate_refuses_with_its_own_code() {
     // The owner minted this seat for an agent and does not hold it in person.
     assert_eq!(act(&mut game, &ground, Right::Owner, stop.clone()), Ack::NotController);
     let burst = game.surface().manifest.control.intents.burst as usize;
-    let acks: Vec<Ack> = (0..burst + 1).map(|_| act(&mut game, &ground, Right::Agent, stop.clone())).collect();
+    let acks: Vec<Ack> =
+        (0..burst + 1).map(|_| act(&mut game, &ground, Right::Agent, stop.clone())).collect();
     assert_eq!(acks.last(), Some(&Ack::RateLimited));
 }
 

@@ -40,7 +40,8 @@ fn mandate(game: &Match, autonomy: &str, when_absent: &str) -> Value {
 fn the_table_of_presence_and_absence_holds() {
     let mut game = agent_command(config());
     game.assign(&red(), agent("ann")).unwrap();
-    let rows = [("policy", false, "bot"), ("policy", true, "policy"), ("bot", true, "bot"), ("hold", true, "held")];
+    let rows =
+        [("policy", false, "bot"), ("policy", true, "policy"), ("bot", true, "bot"), ("hold", true, "held")];
     for (when_absent, deployed, expected) in rows {
         game.assign(&red(), Occupant::Nobody).unwrap();
         game.assign(&red(), agent("ann")).unwrap();
@@ -55,7 +56,11 @@ fn the_table_of_presence_and_absence_holds() {
         assert_eq!(mode(&game, &red(), PRESENCE_MS - 1), "live");
         assert_eq!(mode(&game, &red(), PRESENCE_MS), expected);
         let info = &game.seats_json(PRESENCE_MS)[0];
-        assert_eq!((&info["controller"], &info["aiPlayer"]), (&json!("agent"), &json!(true)), "never relabelled");
+        assert_eq!(
+            (&info["controller"], &info["aiPlayer"]),
+            (&json!("agent"), &json!(true)),
+            "never relabelled"
+        );
     }
 }
 
@@ -139,7 +144,9 @@ fn settings_out_of_their_schema_are_refused() {
     let mut game = agent_command(config());
     let before = game.terms(&red()).unwrap();
     let (_, good) = before.clone();
-    for (member, value) in [("autonomy", json!("free")), ("whenAbsent", json!("pause")), ("limits", json!({ "x": 1 }))] {
+    for (member, value) in
+        [("autonomy", json!("free")), ("whenAbsent", json!("pause")), ("limits", json!({ "x": 1 }))]
+    {
         let mut mandate = good.clone();
         mandate[member] = value;
         assert_eq!(game.set_mandate(&red(), &mandate).unwrap_err().code, Code::Invalid);

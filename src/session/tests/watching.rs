@@ -4,7 +4,9 @@ mod common;
 
 use common::*;
 use playerthree_game::Seat;
-use playerthree_session::{Config, Match, Observe, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right, ViewMessage};
+use playerthree_session::{
+    Config, Match, Observe, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right, ViewMessage,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

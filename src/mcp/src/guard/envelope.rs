@@ -60,7 +60,9 @@ impl Incoming {
 pub(crate) fn is_id(value: &Value) -> bool {
     match value {
         Value::String(text) => utf16_len(text) <= ID_MAX,
-        Value::Number(number) => number.as_i64().is_some_and(|id| id.unsigned_abs() <= MAX_SAFE.unsigned_abs()),
+        Value::Number(number) => {
+            number.as_i64().is_some_and(|id| id.unsigned_abs() <= MAX_SAFE.unsigned_abs())
+        }
         _ => false,
     }
 }

@@ -13,7 +13,8 @@ const TOKEN_LENGTH: usize = 32;
 
 /// Refuses pages of other origins. Agents send none.
 pub(crate) fn origin(headers: &HeaderMap, config: &McpConfig) -> Result<(), Refusal> {
-    let known = |origin: &http::HeaderValue| config.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
+    let known =
+        |origin: &http::HeaderValue| config.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
     if headers.get_all(ORIGIN).iter().all(known) { Ok(()) } else { Err(Refusal::Origin) }
 }
 
@@ -31,7 +32,8 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     let value = only(headers, &AUTHORIZATION).ok_or(Refusal::Credential)?;
     let (scheme, token) = value.split_once(' ').ok_or(Refusal::Credential)?;
     let base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if !scheme.eq_ignore_ascii_case("bearer") || token.len() != TOKEN_LENGTH || !token.bytes().all(base64url) {
+    if !scheme.eq_ignore_ascii_case("bearer") || token.len() != TOKEN_LENGTH || !token.bytes().all(base64url)
+    {
         return Err(Refusal::Credential);
     }
     Ok(token)
@@ -39,7 +41,8 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
 
 /// Refuses bodies that are not declared as JSON.
 pub(crate) fn content_type(headers: &HeaderMap) -> Result<(), Refusal> {
-    let essence = only(headers, &CONTENT_TYPE).map(|value| value.split(';').next().unwrap_or_default().trim());
+    let essence =
+        only(headers, &CONTENT_TYPE).map(|value| value.split(';').next().unwrap_or_default().trim());
     let json = essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
     if json { Ok(()) } else { Err(Refusal::ContentType) }
 }

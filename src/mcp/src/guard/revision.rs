@@ -41,14 +41,17 @@ pub(crate) fn agreed(headers: &HeaderMap, request: &Request) -> Result<(), Refus
         return Err(Refusal::Header);
     }
     match name_of(request) {
-        Some(name) if !only(headers, &NAME_HEADER).is_some_and(|header| says(header, name)) => Err(Refusal::Header),
+        Some(name) if !only(headers, &NAME_HEADER).is_some_and(|header| says(header, name)) => {
+            Err(Refusal::Header)
+        }
         _ => Ok(()),
     }
 }
 
 /// The handshake of the revisions before this one.
 fn old_handshake(request: &Request) -> Refusal {
-    let requested = request.params.as_ref().and_then(|params| params.get("protocolVersion")).and_then(Value::as_str);
+    let requested =
+        request.params.as_ref().and_then(|params| params.get("protocolVersion")).and_then(Value::as_str);
     Refusal::revision(requested.unwrap_or_default())
 }
 

@@ -2,7 +2,9 @@
 
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{AgentCall, Answer, Live, MatchDoor};
-use playerthree_session::{CallError, Code, Config, Match, Millis, Occupant, ObserverPolicy, OwnerId, Right, Surface};
+use playerthree_session::{
+    CallError, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,10 @@
 //! What the tests of the endpoint share: requests as a client would send them, and matches behind a seat token.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "helpers of which every test file uses its own part")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "helpers of which every test file uses its own part"
+)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub mod doors;

@@ -77,7 +77,7 @@ impl Script {
             "rules": {"rows": rows, "cols": cols, "winLength": win_length},
         });
         let mut script = Self { game: game.to_owned(), bodies: Vec::new(), tip: String::new() };
-        script.push(start);
+        script.push(&start);
         script
     }
 
@@ -93,7 +93,7 @@ impl Script {
         if let Some(status) = status {
             event["status"] = json!(status);
         }
-        self.push(event);
+        self.push(&event);
     }
 
     pub(crate) fn resign(&mut self) {
@@ -101,10 +101,10 @@ impl Script {
             "game": self.game, "seq": self.bodies.len(), "prevHash": self.tip, "player": self.next_player(),
             "action": "resign",
         });
-        self.push(event);
+        self.push(&event);
     }
 
-    fn push(&mut self, event: Value) {
+    fn push(&mut self, event: &Value) {
         let body = event.to_string();
         self.tip = event_hash(body.as_bytes()).unwrap();
         self.bodies.push(body);

@@ -50,6 +50,4 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
 }
 
 #[cfg(test)]
-mod fake_game;
-#[cfg(test)]
 mod tests;

@@ -1,18 +1,14 @@
-//! The load tool end to end: its scenarios against a room server in this process, over real sockets. What it counts
+//! The load tool end to end: its scenarios against the shipped server in this process, over real sockets. What it counts
 //! and what it prints is tested, never how fast anything was.
 
 use super::args::{LoadArgs, Plan};
 use super::conductor::conduct;
-use super::fake_game::{FakeGame, TOKEN};
 use super::process::Process;
 use super::progress::Progress;
 use super::report::Report;
 use super::{table, target};
-use crate::relay::Relay;
-use axum::Json;
-use axum::routing::post;
+use crate::serve;
 use clap::Parser;
-use playerthree_rooms::{Config, ServeLimits, Server, serve};
 use serde_json::{Value, json};
 use std::future::pending;
 use tokio::net::TcpListener;
@@ -23,14 +19,16 @@ struct Cli {
     load: LoadArgs,
 }
 
+#[derive(Parser)]
+struct ServeCli {
+    #[command(flatten)]
+    serve: serve::Args,
+}
+
 async fn url_of_a_server() -> anyhow::Result<String> {
-    let server =
-        Server::builder(Config::default()).define("relay", Relay).define("tic-tac-toe", FakeGame).build()?;
-    let login = post(async || Json(json!({ "token": TOKEN, "name": "load" })));
-    let app = server.router().route("/demo/login", login);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(serve(listener, app, ServeLimits::default(), pending()));
+    tokio::spawn(async { serve::serve(listener, &ServeCli::parse_from(["serve"]).serve, pending()).await });
     Ok(url)
 }
 

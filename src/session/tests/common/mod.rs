@@ -13,7 +13,14 @@ pub fn surface(game: impl Game) -> Arc<Surface> {
 }
 
 pub fn config() -> Config {
-    Config { seed: 7, options: None, teams: None, bots: None, observers: ObserverPolicy::Closed, epoch: 1_000_000 }
+    Config {
+        seed: 7,
+        options: None,
+        teams: None,
+        bots: None,
+        observers: ObserverPolicy::Closed,
+        epoch: 1_000_000,
+    }
 }
 
 pub fn tic_tac_toe(config: Config) -> Match {

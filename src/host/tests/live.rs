@@ -1,0 +1,176 @@
+//! §8, §10, §11: live matches with real sandboxes. Time is handed in; only the policies' answers are waited for.
+
+use playerthree_agent_command::AgentCommand;
+use playerthree_game::{Controller, Name, Seat};
+use playerthree_host::{Answer, Live};
+use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
+use serde_json::{Value, json};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Far longer than any budget of the sandbox: reached only when an answer is lost.
+const LOST: Duration = Duration::from_secs(60);
+
+struct Driver {
+    live: Live<&'static str>,
+    woken: Receiver<()>,
+    now: Millis,
+}
+
+impl Driver {
+    /// A duel without bots.
+    fn new() -> Self {
+        let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
+        let teams: Vec<Name> = vec!["red".into(), "blue".into()];
+        let observers = ObserverPolicy::Closed;
+        let config = Config { seed: 7, options: None, teams: Some(teams), bots: None, observers, epoch: 0 };
+        let game = Match::new(surface, config, 0).unwrap();
+        let (wake, woken) = channel();
+        let wake = Mutex::new(wake);
+        let live = Live::new(game, Arc::new(move || _ = wake.lock().unwrap().send(())));
+        Self { live, woken, now: 0 }
+    }
+
+    fn seat(&mut self, team: &str, role: &str) -> Seat {
+        let seat = Seat::new(team, role);
+        let owner = OwnerId("ann".into());
+        self.live.game_mut().assign(&seat, Occupant::Agent { owner, display: "Ann".into() }).unwrap();
+        seat
+    }
+
+    /// Makes a call and waits for its answer.
+    fn call(&mut self, seat: &Seat, method: &str, args: Value) -> Answer {
+        self.live.call(seat, Right::Agent, method, &args, "the call", self.now);
+        loop {
+            if let Some((_, answer)) = self.live.take_answers().pop() {
+                return answer;
+            }
+            self.woken.recv_timeout(LOST).expect("the sandbox answers");
+            self.live.take_in(self.now);
+        }
+    }
+
+    fn deploy(&mut self, seat: &Seat, code: &str) -> Value {
+        self.call(seat, "policyDeploy", json!({ "runtime": "js", "code": code })).unwrap()
+    }
+
+    /// One tick, with every policy's answer waited for.
+    fn tick(&mut self) {
+        self.now += 100;
+        let before = self.live.game().tick();
+        self.live.heartbeat(self.now);
+        self.live.tick(self.now);
+        while self.live.game().tick() == before {
+            self.woken.recv_timeout(LOST).expect("the sandbox answers");
+            self.live.take_in(self.now);
+        }
+        self.live.take_changes(self.now);
+    }
+
+    fn status(&self, seat: &Seat) -> Value {
+        self.live.game().policy_status(seat).unwrap()
+    }
+}
+
+/// §11: a call that runs away is a timeout of its own policy; the tick and the other policy go on, and it restarts.
+#[test]
+fn a_runaway_policy_is_stopped_and_started_again_while_the_match_goes_on() {
+    let mut driver = Driver::new();
+    let (mad, sane) = (driver.seat("red", "ground"), driver.seat("red", "air"));
+    let counting = "let n = 0; function think() { n += 1; for (; n > 2;); return []; }";
+    assert_eq!(driver.deploy(&mad, counting)["ok"], true);
+    assert_eq!(driver.deploy(&sane, "function think() { return [] }")["ok"], true);
+    for _ in 0..60 {
+        driver.tick();
+    }
+    let (mad, sane) = (driver.status(&mad), driver.status(&sane));
+    assert_eq!(mad["lastError"]["code"], "timeout");
+    assert!(mad["timeouts"].as_u64().unwrap() >= 2, "started again and stopped again: {mad}");
+    assert!(mad["timeouts"].as_u64().unwrap() <= 6, "restarts are spaced out: {mad}");
+    assert_eq!((sane["errors"].as_u64(), sane["timeouts"].as_u64()), (Some(0), Some(0)));
+    assert!(sane["calls"].as_u64().unwrap() >= 25, "{sane}");
+}
+
+/// §10: every fresh instance starts anew, so nothing of the trial is left when the match begins to use it.
+#[test]
+fn an_activated_policy_is_a_fresh_instance() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let code = "let n = 0; function think() { n += 1; log('call ' + n); return []; }";
+    let deployed = driver.deploy(&seat, code);
+    assert_eq!(deployed["probe"]["logs"], json!(["call 1"]));
+    while driver.status(&seat)["calls"] == 0 {
+        driver.tick();
+    }
+    assert_eq!(driver.status(&seat)["logs"], json!(["call 1"]));
+}
+
+/// §9: whatever a policy returns passes the gates, and refusals are counted by closed code.
+#[test]
+fn a_policys_intents_are_untrusted() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "air");
+    let intents = json!([{ "kind": "fly" }, { "kind": "gather", "units": ["e_1"], "patch": "p_0" }, 7,
+        { "kind": "stop", "units": ["e_999999"] }]);
+    assert_eq!(driver.deploy(&seat, &format!("function think() {{ return {intents} }}"))["ok"], true);
+    while driver.status(&seat)["calls"] == 0 {
+        driver.tick();
+    }
+    let status = driver.status(&seat);
+    let mut codes: Vec<&str> = status["intentsRejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["code"].as_str().unwrap())
+        .collect();
+    codes.sort_unstable();
+    assert_eq!(codes, ["forbidden_role", "invalid", "no_such_unit"]);
+    assert_eq!(
+        status["intentsRejected"].as_array().unwrap().iter().find(|row| row["code"] == "invalid").unwrap()["count"],
+        2
+    );
+}
+
+/// §8: a policy pauses while its seat is held by somebody else, and ends with its owner's hold.
+#[test]
+fn a_policy_acts_only_for_its_own_hold() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    driver.deploy(&seat, "function think() { return [] }");
+    driver.live.game_mut().set_controller(&seat, Controller::Human).unwrap();
+    driver.tick();
+    driver.tick();
+    let paused = driver.status(&seat)["calls"].clone();
+    for _ in 0..6 {
+        driver.tick();
+    }
+    assert_eq!(driver.status(&seat)["calls"], paused);
+    driver.live.game_mut().assign(&seat, Occupant::Nobody).unwrap();
+    assert_eq!(driver.status(&seat), Value::Null);
+    driver.tick();
+}
+
+/// §7: what the owner approved is tried first; a broken artifact fails its approval and replaces nothing.
+#[test]
+fn an_approved_artifact_that_fails_its_trial_is_not_activated() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    driver.deploy(&seat, "function think() { return [] }");
+    let (_, mut mandate) = driver.live.game().terms(&seat).unwrap();
+    mandate["autonomy"] = json!("supervised");
+    driver.live.game_mut().set_mandate(&seat, &mandate).unwrap();
+    let asked = driver.deploy(&seat, "function think() { throw 1 }");
+    let id = asked["approval"]["id"].as_str().unwrap().to_owned();
+    driver.live.resolve_approval(&seat, &id, true, "the owner");
+    let answer = loop {
+        if let Some((_, answer)) = driver.live.take_answers().pop() {
+            break answer;
+        }
+        driver.woken.recv_timeout(LOST).expect("the sandbox answers");
+        driver.live.take_in(driver.now);
+    };
+    assert_eq!(answer.unwrap_err().code.as_str(), "approval_failed");
+    let status = driver.status(&seat);
+    assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("failed")));
+}

@@ -1,0 +1,122 @@
+/** The forms that start a match, one for each game. */
+
+import { accountName } from "./account.js";
+import { el, field, select, toast } from "./dom.js";
+import { create, type Creation } from "./live.js";
+import { explain } from "./words.js";
+
+type Choice = readonly (readonly [value: string, label: string])[];
+
+const BOARDS: Choice = [
+  ["3,3,3", "3 × 3, three in a row"],
+  ["5,5,4", "5 × 5, four in a row"],
+  ["9,9,5", "9 × 9, five in a row"],
+  ["15,15,5", "15 × 15, five in a row"],
+];
+const OPPONENTS: Choice = [
+  ["nobody", "A person or an agent"],
+  ["random", "Bot: random"],
+  ["perfect", "Bot: perfect"],
+];
+const SIDES: Choice = [
+  ["red,blue", "2: red, blue"],
+  ["red,blue,green", "3: red, blue, green"],
+  ["red,blue,green,gold", "4: red, blue, green, gold"],
+];
+const TIERS: Choice = [
+  ["recruit", "Recruit"],
+  ["veteran", "Veteran"],
+  ["commander", "Commander"],
+];
+const SIZES: Choice = [
+  ["24", "Small (24 × 24)"],
+  ["32", "Medium (32 × 32)"],
+  ["40", "Large (40 × 40)"],
+];
+const VISIBILITY: Choice = [
+  ["public", "Public, in the list"],
+  ["private", "Private, by link"],
+  ["live", "Private, observers see live"],
+];
+
+/** Both forms, side by side where there is room. */
+export function createForms(): HTMLElement {
+  return el(
+    "section",
+    { "aria-labelledby": "new" },
+    el("h2", { id: "new" }, "Start a match"),
+    el("div", { class: "games" }, ticTacToe(), agentCommand()),
+  );
+}
+
+function ticTacToe(): HTMLElement {
+  const board = select(BOARDS, "3,3,3");
+  const side = select([["x", "X, moves first"], ["o", "O"]], "x");
+  const opponent = select(OPPONENTS, "nobody");
+  const seen = select(VISIBILITY, "public");
+  const options = (): Creation => {
+    const [rows, cols, winLength] = board.value.split(",").map(Number);
+    return { match: { rows, cols, winLength }, team: side.value, bots: opponent.value, ...visibility(seen.value) };
+  };
+  return form("tic-tac-toe", "Tic-tac-toe", "Three, four or five in a row, one move at a time.", options, [
+    field("Board", board),
+    field("Your side", side),
+    field("Against", opponent),
+    field("Who may join", seen),
+  ]);
+}
+
+function agentCommand(): HTMLElement {
+  const sides = select(SIDES, "red,blue");
+  const role = select([["ground", "Ground"], ["air", "Air"]], "ground");
+  const size = select(SIZES, "32");
+  const tier = select(TIERS, "recruit");
+  const seen = select(VISIBILITY, "public");
+  const options = (): Creation => {
+    const teams = sides.value.split(",");
+    const match = { size: Number(size.value) };
+    return { match, teams, team: "red", role: role.value, bots: tier.value, ...visibility(seen.value) };
+  };
+  return form("agent-command", "Agent Command", "Gather, build and fight in real time, under fog of war.", options, [
+    field("Sides", sides),
+    field("Your seat", role),
+    field("Map", size),
+    field("Bots on open seats", tier),
+    field("Who may join", seen),
+  ]);
+}
+
+function visibility(chosen: string): Creation {
+  if (chosen === "live") return { private: true, observerDelayMs: 0 };
+  return chosen === "private" ? { private: true } : {};
+}
+
+function form(game: string, title: string, text: string, options: () => Creation, fields: HTMLElement[]): HTMLElement {
+  const button = el("button", { class: "primary", type: "submit", "data-create": game }, "Create");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (accountName() === undefined) return askForName();
+    button.disabled = true;
+    try {
+      const match = await create(game, options());
+      location.hash = `#/play/${match.id}`;
+    } catch (error) {
+      toast(explain(error), "error");
+    }
+    button.disabled = false;
+  };
+  return el(
+    "form",
+    { class: `card game ${game}`, submit },
+    el("div", { class: "art", "aria-hidden": "true" }, ...Array.from({ length: 9 }, () => el("i"))),
+    el("h3", {}, title),
+    el("p", { class: "dim" }, text),
+    el("div", { class: "fields" }, ...fields),
+    button,
+  );
+}
+
+function askForName(): void {
+  toast("Enter your name first.");
+  document.querySelector<HTMLInputElement>(".login input")?.focus();
+}

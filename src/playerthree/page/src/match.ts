@@ -1,0 +1,195 @@
+/** The screen of one match: the game in the middle, seats beside it, and how the connection fares above. */
+
+import type { Connection, Status, Welcome } from "playerthree-client";
+import { accountName, loginForm, logOut } from "./account.js";
+import { commandBoard } from "./command/board.js";
+import { el, fill, say, select, toast } from "./dom.js";
+import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
+import type { Screen } from "./main.js";
+import { SeatsPanel } from "./seats.js";
+import { ticTacToeBoard } from "./tic-tac-toe.js";
+import { capital, explain, gameTitle, span } from "./words.js";
+
+/** The part of a match screen that knows the game. */
+export interface Board {
+  readonly element: HTMLElement;
+  close(): void;
+}
+
+/** What a board is made from. */
+export interface BoardContext {
+  readonly connection: Connection;
+  readonly welcome: Welcome;
+  /** The side whose view is shown; an observer sees all. */
+  readonly side: string | undefined;
+}
+
+const BOARDS: { readonly [game: string]: (context: BoardContext) => Board } = {
+  "tic-tac-toe": ticTacToeBoard,
+  "agent-command": commandBoard,
+};
+
+const LINKS: { readonly [link in Link]: string } = {
+  up: "",
+  dropped: "The connection dropped. Reconnecting…",
+  left: "You are no longer in this match.",
+  failed: "The connection to this match is lost.",
+};
+
+export function matchScreen(id: string, entry: Entry): Screen {
+  const element = el("div", { class: "match" }, el("p", { class: "note", role: "status" }, "Joining…"));
+  const shown: { match?: LiveMatch; board?: Board; closed: boolean } = { closed: false };
+  const start = async () => {
+    try {
+      const match = await enter(id, entry);
+      if (shown.closed) return match.stepOut();
+      shown.match = match;
+      const welcome = await welcomed(match.connection);
+      if (!shown.closed) shown.board = showMatch(element, match, welcome, entry);
+    } catch (error) {
+      if (!shown.closed) showRefusal(element, id, error);
+    }
+  };
+  const needsName = entry.as !== "spectator" && accountName() === undefined;
+  if (needsName) fill(element, el("section", { class: "hero" }, el("h1", {}, "Who are you?"), loginForm(() => void start())));
+  else void start();
+  return {
+    element,
+    close() {
+      shown.closed = true;
+      shown.board?.close();
+      shown.match?.stepOut();
+    },
+  };
+}
+
+/** The welcome comes after every join; a connection that ends first has none. */
+function welcomed(connection: Connection): Promise<Welcome> {
+  if (connection.welcome) return Promise.resolve(connection.welcome);
+  return new Promise((resolve, reject) => {
+    connection.on("welcome", resolve);
+    connection.on("closed", reject);
+  });
+}
+
+function showRefusal(element: HTMLElement, id: string, error: unknown): void {
+  if ((error as { code?: number }).code === 525) logOut();
+  const watch = el("a", { class: "button", href: `#/watch/${id}` }, "Watch instead");
+  const home = el("a", { class: "button", href: "#/" }, "To all matches");
+  const text = el("p", { class: "lead", role: "alert" }, explain(error));
+  fill(element, el("section", { class: "empty" }, el("h1", {}, "You did not get in"), text, el("div", { class: "row" }, watch, home)));
+}
+
+function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, entry: Entry): Board | undefined {
+  const { connection } = match;
+  const side = welcome.seat?.team ?? welcome.team;
+  const make = BOARDS[welcome.game.id];
+  if (!make) {
+    fill(element, el("p", { class: "note" }, "This page cannot show that game."));
+    return undefined;
+  }
+  const board = make({ connection, welcome, side });
+  const banner = el("div", { class: "banner", role: "status", "aria-live": "assertive", hidden: true });
+  match.onLink((link) => showLink(banner, link));
+  const column = el("div", { class: "column" }, resultCard(match, welcome), new SeatsPanel(connection, entry.as === "player").element);
+  fill(element, matchHead(match, welcome, side), banner, el("div", { class: "stage" }, board.element, column));
+  return board;
+}
+
+function showLink(banner: HTMLElement, link: Link): void {
+  banner.hidden = link === "up";
+  banner.dataset.link = link;
+  const again = el("button", { type: "button", class: "small", click: () => location.reload() }, "Try again");
+  fill(banner, el("span", {}, LINKS[link]), link === "failed" && again, link === "left" && el("a", { href: "#/" }, "To all matches"));
+}
+
+function matchHead(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
+  const invitation = `${location.origin}/#/play/${match.id}`;
+  const share = el("button", { type: "button", class: "small", "data-key": "share" }, "Copy link");
+  share.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(invitation);
+      toast("The link to this match is copied.");
+    } catch {
+      toast(invitation);
+    }
+  });
+  const leave = el("button", { type: "button", class: "small", "data-key": "leave" }, "Leave");
+  leave.addEventListener("click", () => {
+    match.leave();
+    location.hash = "#/";
+  });
+  return el(
+    "header",
+    { class: "matchhead" },
+    el("h1", {}, gameTitle(welcome.game.id)),
+    part(match, welcome, side),
+    el("span", { class: "spacer" }),
+    share,
+    leave,
+  );
+}
+
+/** As what one is here. A spectator sees one side for good; another side is another visit. */
+function part(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
+  if (welcome.as === "player" && welcome.seat) {
+    const role = welcome.seat.role === "player" ? "" : ` ${welcome.seat.role}`;
+    return el("span", { class: "tag you", "data-part": "player" }, `You play ${capital(welcome.seat.team)}${role}`);
+  }
+  if (welcome.as === "observer") return delayBadge(match.connection);
+  const chosen = select(
+    welcome.teams.map((team) => [team, `Watching ${capital(team)}`] as const),
+    side ?? "",
+    { "aria-label": "Side to watch", class: "small" },
+  );
+  chosen.addEventListener("change", () => (location.hash = `#/watch/${match.id}/${chosen.value}`));
+  return chosen;
+}
+
+/** How late an observer sees the match, always in sight (§20.9). */
+function delayBadge({ observer }: Connection): HTMLElement {
+  const badge = el("span", { class: "tag late", role: "status", "data-part": "observer" }, "Observing");
+  const draw = () => {
+    const delay = observer.grant?.delayMs;
+    const late = delay === undefined ? "…" : delay === 0 ? "live" : `${span(delay)} late`;
+    say(badge, observer.state === "buffering" ? `Observing, ${late} · waiting for the first frame` : `Observing, ${late}`);
+  };
+  observer.onState(draw);
+  draw();
+  return badge;
+}
+
+const OUTCOMES: { readonly [outcome: string]: string } = { win: "Victory", loss: "Defeat", draw: "Draw" };
+
+/** Appears when one's side is final, with a way to play again. */
+function resultCard({ id, connection }: LiveMatch, welcome: Welcome): HTMLElement {
+  const card = el("section", { class: "card result", hidden: true, "aria-live": "polite" });
+  const draw = (status: Status | undefined) => {
+    const side = welcome.seat?.team;
+    const outcome = side === undefined ? undefined : status?.outcomes[side];
+    if (typeof outcome !== "string" || outcome === "running" || !card.hidden) return;
+    card.hidden = false;
+    card.dataset.outcome = outcome;
+    const again = el("button", { type: "button", class: "primary", "data-key": "again" }, "Play again");
+    again.addEventListener("click", () => void playAgain(again, id, welcome.game.id));
+    fill(card, el("h2", {}, OUTCOMES[outcome] ?? capital(outcome)), el("div", { class: "row" }, again, el("a", { class: "button", href: "#/" }, "All matches")));
+  };
+  connection.on("status", draw);
+  draw(connection.status);
+  return card;
+}
+
+/** A private match or one against bots is made anew; others take the next open seat or open a match that has one. */
+async function playAgain(button: HTMLButtonElement, id: string, game: string): Promise<void> {
+  button.disabled = true;
+  const options = createdWith(id) ?? {};
+  const alone = options.private === true || (options.bots !== undefined && options.bots !== "nobody");
+  const { team: _, ...anySide } = options;
+  try {
+    const match = alone ? await create(game, options) : await findOrCreate(game, anySide);
+    location.hash = `#/play/${match.id}`;
+  } catch (error) {
+    toast(explain(error), "error");
+    button.disabled = false;
+  }
+}

@@ -1,0 +1,90 @@
+/** What the owner of a seat decides: who acts for it, its mandate (§7), and what waits for approval. */
+
+import type { Connection, Controller, Mandate, Seat } from "playerthree-client";
+import { el, field, select, toast } from "./dom.js";
+import { inviteAgent } from "./mint.js";
+import { capital, explain } from "./words.js";
+
+const CONTROLLERS: readonly (readonly [Controller, string])[] = [
+  ["human", "Me"],
+  ["agent", "My agent (AI player)"],
+  ["policy", "My policy (AI player)"],
+  ["bot", "A bot"],
+  ["none", "Nobody"],
+];
+const ABSENT: readonly (readonly [Mandate["whenAbsent"], string])[] = [
+  ["policy", "its policy plays"],
+  ["bot", "a bot plays"],
+  ["hold", "the seat waits"],
+  ["pause", "the match pauses"],
+];
+const AUTONOMY: readonly (readonly [Mandate["autonomy"], string])[] = [
+  ["autonomous", "deploys on its own"],
+  ["supervised", "asks me first"],
+];
+
+/** The controls of one own seat. */
+export function ownerPanel(connection: Connection, seat: Seat): HTMLElement {
+  const ref = { team: seat.team, role: seat.role };
+  const key = `${seat.team} ${seat.role}`;
+  const controller = select(CONTROLLERS, seat.controller, { "data-key": `${key} controller` });
+  controller.addEventListener("change", () =>
+    attempt(connection.controller(ref, controller.value as Controller), "The seat has a new controller.", controller),
+  );
+  const invite = el("button", { type: "button", "data-key": `${key} invite` }, "Invite my agent");
+  invite.addEventListener("click", () => void inviteAgent(connection, seat));
+  return el(
+    "div",
+    { class: "ownerpanel" },
+    approval(connection, seat),
+    field("Who acts", controller),
+    ...(seat.mandate ? mandate(connection, seat, seat.mandate) : []),
+    invite,
+  );
+}
+
+function mandate(connection: Connection, seat: Seat, now: Mandate): HTMLElement[] {
+  const ref = { team: seat.team, role: seat.role };
+  const key = `${seat.team} ${seat.role}`;
+  const autonomy = select(AUTONOMY, now.autonomy, { "data-key": `${key} autonomy` });
+  const absent = select(ABSENT, now.whenAbsent, { "data-key": `${key} absent` });
+  for (const control of [autonomy, absent]) {
+    control.addEventListener("change", () => {
+      const next = { ...now, autonomy: autonomy.value, whenAbsent: absent.value } as Mandate;
+      attempt(connection.mandate(ref, next), "The mandate is set.", control);
+    });
+  }
+  return [field("My agent", autonomy), field("When it is away", absent)];
+}
+
+function approval(connection: Connection, seat: Seat): HTMLElement | undefined {
+  const pending = seat.approval;
+  if (!pending || pending.status !== "pending") return undefined;
+  const what = pending.version === undefined ? pending.kind : `${pending.kind}, version ${pending.version}`;
+  const decide = (approve: boolean) => (event: Event) => {
+    const buttons = (event.currentTarget as HTMLElement).parentElement?.querySelectorAll("button") ?? [];
+    for (const button of buttons) button.disabled = true;
+    const done = connection.resolveApproval({ team: seat.team, role: seat.role }, { id: pending.id, approve });
+    attempt(done, approve ? "Approved." : "Rejected.");
+  };
+  const key = `${seat.team} ${seat.role}`;
+  return el(
+    "div",
+    { class: "approval", role: "alert" },
+    el("p", {}, `${capital(what)} waits for your approval.`),
+    el(
+      "div",
+      { class: "row" },
+      el("button", { type: "button", class: "primary small", "data-key": `${key} yes`, click: decide(true) }, "Approve"),
+      el("button", { type: "button", class: "small", "data-key": `${key} no`, click: decide(false) }, "Reject"),
+    ),
+  );
+}
+
+/** Tells how an operation went. A control lets go of the focus, so that the panel shows what the server says. */
+function attempt(operation: Promise<unknown>, done: string, control?: HTMLElement): void {
+  operation
+    .then(() => toast(done))
+    .catch((error: unknown) => toast(explain(error), "error"))
+    .finally(() => control?.blur());
+}

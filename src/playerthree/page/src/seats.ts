@@ -1,0 +1,121 @@
+/** Who holds the seats of a match, and what the owner of a seat may do with it. */
+
+import type { Connection, Seat } from "playerthree-client";
+import { el, fill, toast } from "./dom.js";
+import { ownerPanel } from "./owner.js";
+import { inviteAgent } from "./mint.js";
+import { capital, controllerName, explain, modeName } from "./words.js";
+
+/** A dot in the colour of a side. */
+export function sideDot(side: string): HTMLElement {
+  return el("span", { class: "dot", "data-side": side, "aria-hidden": "true" });
+}
+
+/** The label that no setting removes (§20.2): this seat is played by an AI. */
+export function aiLabel(seat: Seat): HTMLElement | undefined {
+  const unlabelled = !seat.aiPlayer && seat.controller !== "agent" && seat.controller !== "policy";
+  return unlabelled ? undefined : el("span", { class: "tag ai" }, "AI player");
+}
+
+/** Who holds a seat, in words. */
+export function holder(seat: Seat): string {
+  if (seat.controller === "bot") return "bot";
+  return seat.owner?.display ?? (seat.open ? "open" : controllerName(seat.controller));
+}
+
+/** A seat in one line. */
+export function seatChip(seat: Seat): HTMLElement {
+  const role = seat.role === "player" ? false : el("span", { class: "dim" }, seat.role);
+  return el("span", { class: "chip" }, role, el("span", {}, holder(seat)), aiLabel(seat));
+}
+
+/** A seat is one's own when the server tells what only its owner hears. */
+export function isOwn(seat: Seat): boolean {
+  return seat.scopes !== undefined;
+}
+
+/** The panel of all seats. It is redrawn when a seat changed, but never under a control that is in use. */
+export class SeatsPanel {
+  readonly element = el("section", { class: "card seats", "aria-labelledby": "seats" });
+  readonly #list = el("ul", { class: "seatlist" });
+  readonly #connection: Connection;
+  readonly #plays: boolean;
+  readonly #open = new Set<string>();
+  #shown = "";
+
+  constructor(connection: Connection, plays: boolean) {
+    this.#connection = connection;
+    this.#plays = plays;
+    const text = "Observers see the match late, so they are not told who sits where right now.";
+    fill(this.element, el("h2", { id: "seats" }, "Seats"), this.#list);
+    if (connection.welcome?.as === "observer") this.element.append(el("p", { class: "dim" }, text));
+    connection.on("seats", (seats) => this.#draw(seats));
+    this.#draw(connection.seats);
+    this.element.addEventListener("focusout", () => queueMicrotask(() => this.#draw(connection.seats)));
+  }
+
+  #draw(seats: readonly Seat[]): void {
+    const next = JSON.stringify(seats);
+    const used = document.activeElement;
+    const busy = used instanceof HTMLElement && this.#list.contains(used) && used.matches("select, input, textarea");
+    if (next === this.#shown || busy) return;
+    this.#shown = next;
+    const focused = used instanceof HTMLElement && this.#list.contains(used) ? used.dataset.key : undefined;
+    fill(this.#list, ...seats.map((seat) => this.#row(seat)));
+    if (focused) this.#list.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #row(seat: Seat): HTMLElement {
+    const key = `${seat.team} ${seat.role}`;
+    const head = el(
+      "div",
+      { class: "seathead" },
+      sideDot(seat.team),
+      el("b", {}, capital(seat.team)),
+      seat.role !== "player" && el("span", { class: "dim" }, seat.role),
+      isOwn(seat) && el("span", { class: "tag you" }, "yours"),
+      aiLabel(seat),
+    );
+    const state = el("div", { class: "dim" }, sentence(seat));
+    return el("li", { class: "seat", "data-seat": key }, head, state, ...this.#tools(seat, key));
+  }
+
+  #tools(seat: Seat, key: string): HTMLElement[] {
+    if (!this.#plays) return [];
+    if (isOwn(seat)) {
+      const panel = ownerPanel(this.#connection, seat);
+      const details = el("details", { class: "owner", open: this.#open.has(key) || seat.approval !== undefined });
+      details.append(el("summary", { "data-key": `${key} manage` }, "Manage this seat"), panel);
+      details.addEventListener("toggle", () => (details.open ? this.#open.add(key) : this.#open.delete(key)));
+      return [details];
+    }
+    return seat.open ? [el("div", { class: "row" }, ...this.#claims(seat, key))] : [];
+  }
+
+  #claims(seat: Seat, key: string): HTMLElement[] {
+    const invite = el("button", { type: "button", class: "small", "data-key": `${key} invite` }, "Invite my agent");
+    invite.addEventListener("click", () => void inviteAgent(this.#connection, seat));
+    if (seat.team !== this.#connection.welcome?.seat?.team) return [invite];
+    const take = el("button", { type: "button", class: "small", "data-key": `${key} take` }, "Play it myself");
+    take.addEventListener("click", () => void this.#take(seat));
+    return [invite, take];
+  }
+
+  /** An open seat becomes one's own by minting for it; the token is thrown away and dies unclaimed. */
+  async #take({ team, role }: Seat): Promise<void> {
+    try {
+      await this.#connection.mint({ team, role });
+      await this.#connection.controller({ team, role }, "human");
+      toast(`You play ${capital(team)} ${role} too now.`);
+    } catch (error) {
+      toast(explain(error), "error");
+    }
+  }
+}
+
+function sentence(seat: Seat): string {
+  if (seat.open && seat.controller === "none") return "Open";
+  if (seat.controller === "bot" && !seat.owner) return "Played by a bot, open for anyone";
+  const who = seat.owner ? `${seat.owner.display}: played by ${controllerName(seat.controller)}` : holder(seat);
+  return `${who} · ${modeName(seat.mode)}`;
+}
