@@ -1,6 +1,9 @@
 // The shipped server and everybody who uses it: people and watchers through the official SDK, agents through the
 // official MCP client. Nothing here knows a game.
 
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client } from "@colyseus/sdk";
 import { applyDelta } from "../../client-sdk/js/dist/playerthree.js";
@@ -10,7 +13,8 @@ import { build, start } from "./server.mjs";
 /** Starts the program named by PLAYERTHREE_BIN, or a debug build of it, on a free port. */
 export async function startPlayerThree(args = []) {
   const executable = process.env.PLAYERTHREE_BIN ?? (await build("playerthree", { bin: "playerthree" }));
-  return start(executable, ["serve", "--port", "0", ...args]);
+  const data = await mkdtemp(join(tmpdir(), "playerthree-"));
+  return start(executable, ["serve", "--port", "0", "--data", data, ...args]);
 }
 
 /** Logs a name in and returns an SDK client that joins as that person. */

@@ -4,13 +4,16 @@
 
 mod support;
 
+use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Seat, Setup, t};
 use playerthree_mcp::Limits;
-use playerthree_schema::{Invalid, Kind, PathPart, SchemaCode};
-use playerthree_session::{CallError, Code, Surface};
+use playerthree_schema::{Invalid, PathPart, SchemaCode};
+use playerthree_session::{CallError, Code};
+use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use support::Table;
-use support::doors::{Actor, Script};
+use support::doors::Script;
 
 const CANARY: &str = "Canary7Canary7";
 
@@ -121,64 +124,74 @@ async fn a_result_out_of_its_schema_does_not_leave() {
     }
 }
 
-/// The observation of a real match with every list as long as its schema allows.
-fn long_observation(surface: &Surface, first: &Value) -> Value {
-    let schema = &surface.manifest.observation;
-    let Kind::Obj { fields, .. } = &schema.kind else { panic!("an observation is an object") };
-    let mut long = first.clone();
-    for (name, field) in fields {
-        let (Kind::List { max, .. }, Some(items)) = (&field.kind, first[&**name].as_array()) else {
-            continue;
-        };
-        long[&**name] = items.iter().cycle().take(usize::try_from(*max).unwrap()).cloned().collect();
+/// Tic-tac-toe as far as a tool list goes, with an observation that no single result holds.
+struct Wide;
+
+impl Game for Wide {
+    fn manifest(&self) -> Manifest {
+        let unit = t::obj([("id", t::int(0, 9999)), ("hp", t::int(0, 100))]);
+        let observation = t::obj([("tick", t::int(0, 1000)), ("units", t::list(unit, 2000))]);
+        Manifest { observation, ..TicTacToe.manifest() }
     }
-    schema.validate(&long).expect("an observation of the game");
-    long
+
+    fn clock(&self) -> Clock {
+        TicTacToe.clock()
+    }
+
+    fn create(&self, _: &Setup) -> Result<Box<dyn GameMatch>, CannotCreate> {
+        Err(CannotCreate("it only has a surface"))
+    }
+
+    fn create_bot(&self, _: &Seat, _: &str) -> Option<Box<dyn Bot>> {
+        None
+    }
+}
+
+fn units(tick: u32, count: u32) -> Value {
+    let units: Vec<Value> = (0..count).map(|id| json!({ "id": id, "hp": 100 })).collect();
+    json!({ "observation": { "tick": tick, "units": units } })
 }
 
 // §4 game_observe: pages of one snapshot, later pages by number, replaced by the next unpaged call.
 #[tokio::test]
 async fn a_long_observation_is_read_in_pages() {
-    let surface = Arc::new(Surface::new(Arc::new(playerthree_agent_command::AgentCommand)).unwrap());
-    let door = Actor::start(&surface, ["red", "blue"]);
-    let live = Table::new(Arc::new(playerthree_agent_command::AgentCommand), "red", door, Limits::default());
-    let session = live.claim().await;
-    let first = live.call(&session, "game_observe", json!({})).await.structured()["observation"].clone();
-
-    let long = long_observation(&surface, &first);
-    let short = first.clone();
-    let turn = std::sync::atomic::AtomicUsize::new(0);
-    let script = Script::new({
-        let long = long.clone();
-        move |_, _| {
-            let turn = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            Some(Ok(json!({ "observation": if turn == 0 { &long } else { &short } })))
-        }
+    let calls = AtomicU32::new(0);
+    let script = Script::new(move |_, _| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        Some(Ok(if call < 2 { units(call, 2000) } else { units(call, 3) }))
     });
-    let table = Table::new(
-        Arc::new(playerthree_agent_command::AgentCommand),
-        "red",
-        Arc::new(script.0),
-        Limits::default(),
-    );
+    let table = Table::new(Arc::new(Wide), "o", Arc::new(script.0), Limits::default());
     let session = table.claim().await;
+    let observe = |arguments: Value| table.call(&session, "game_observe", arguments);
     let invalid = Some(json!({ "error": "invalid" }));
-    assert_eq!(table.call(&session, "game_observe", json!({ "page": 2 })).await.tool_error(), invalid);
+    assert_eq!(observe(json!({ "page": 2 })).await.tool_error(), invalid);
 
-    let first = table.call(&session, "game_observe", json!({})).await;
+    let first = observe(json!({})).await;
     let pages = first.structured()["pages"].as_u64().unwrap();
-    assert!(pages > 1, "{pages}");
+    assert!(pages > 1);
     assert_eq!(first.structured()["next"], json!({ "page": 2 }));
-    let text = first.result()["content"][0]["text"].as_str().unwrap().to_owned();
-    assert!(text.ends_with(&format!("\n[page 1/{pages} — next: game_observe {{\"page\":2}}]")));
-    let last = table.call(&session, "game_observe", json!({ "page": pages })).await.structured();
-    assert_eq!((&last["page"], last.get("next")), (&json!(pages), None));
-    assert_eq!(last["tick"], long["tick"]);
-    let past = table.call(&session, "game_observe", json!({ "page": pages + 1 })).await;
-    assert_eq!(past.tool_error(), invalid);
+    let result = first.result();
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let line = format!("[page 1/{pages} — next: game_observe {{\"page\":2}}]");
+    assert_eq!(text, format!("{}\n{line}", result["structuredContent"]));
 
-    table.call(&session, "game_observe", json!({})).await.structured();
-    assert_eq!(table.call(&session, "game_observe", json!({ "page": 2 })).await.tool_error(), invalid);
+    let mut ids = Vec::new();
+    for page in 1..=pages {
+        let answer =
+            if page == 1 { first.structured() } else { observe(json!({ "page": page })).await.structured() };
+        assert_eq!(
+            (&answer["page"], &answer["pages"], &answer["tick"]),
+            (&json!(page), &json!(pages), &json!(0))
+        );
+        ids.extend(answer["observation"]["units"].as_array().unwrap().iter().map(|unit| unit["id"].clone()));
+    }
+    assert_eq!(ids, (0..2000).map(|id| json!(id)).collect::<Vec<_>>());
+    assert_eq!(observe(json!({ "page": pages + 1 })).await.tool_error(), invalid);
+
+    assert_eq!(observe(json!({ "page": 1 })).await.structured()["tick"], 1);
+    assert_eq!(observe(json!({ "page": 2 })).await.structured()["tick"], 1);
+    observe(json!({})).await.structured();
+    assert_eq!(observe(json!({ "page": 2 })).await.tool_error(), invalid);
 }
 
 // §4: long calls with a progress token tell progress every second; without one no byte comes before the result.

@@ -1,10 +1,12 @@
 //! The `playerthree` command: parsing and one call.
 
 mod demo;
+mod lint;
 mod load;
 mod page;
 mod relay;
 mod serve;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,22 +29,28 @@ enum Command {
     Serve(serve::Args),
     /// Puts simulated clients on a running server and measures it
     Load(load::LoadArgs),
+    /// Judges a game's manifest as the host would, and says how to mend it
+    Lint(lint::Args),
+    /// Verifies a log of hash-chained games: 0 valid, 1 faulty, 2 unreadable
+    Verify(verify::VerifyArgs),
+    /// Prints the canonical form (RFC 8785) of the JSON on standard input
+    Canonicalize(verify::CanonicalizeArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let result = match command {
-        Command::Serve(args) => serve::run(&args),
-        Command::Load(args) => run_load(args),
+        Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Load(args) => run_load(args).map(|()| ExitCode::SUCCESS),
+        Command::Lint(args) => lint::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Verify(args) => verify::run(&args),
+        Command::Canonicalize(args) => verify::run_canonicalize(args),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            report(&error);
-            ExitCode::FAILURE
-        }
-    }
+    result.unwrap_or_else(|error| {
+        report(&error);
+        ExitCode::FAILURE
+    })
 }
 
 fn run_load(args: load::LoadArgs) -> anyhow::Result<()> {

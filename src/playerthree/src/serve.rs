@@ -10,11 +10,14 @@ use playerthree_binding::GameRooms;
 use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents};
 use playerthree_mcp::{Limits, McpConfig};
+use playerthree_pipes::Pipes;
 use playerthree_rooms::{Config, ServeLimits, Server};
 use playerthree_session::Surface;
 use playerthree_tic_tac_toe::TicTacToe;
 use std::future::Future;
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,6 +43,9 @@ pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
     #[arg(long, default_value_t = 2567)]
     port: u16,
+    /// Directory for the inboxes of games over pipes; one server at a time may use it
+    #[arg(long, default_value = "playerthree-data", value_name = "DIR")]
+    data: PathBuf,
     /// A web origin that browsers may call /mcp from, such as https://game.example; may be repeated.
     /// The server's own origin on loopback is always allowed
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
@@ -71,7 +77,7 @@ fn start_logging() {
         Ok(directive) => wanted.add_directive(directive),
         Err(_) => wanted,
     };
-    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let format = tracing_subscriber::fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
     // A second subscriber in one process is a test's; the first one stays.
     _ = tracing_subscriber::registry().with(filter).with(format).try_init();
 }
@@ -108,6 +114,7 @@ pub(crate) async fn serve(
     let rooms = rooms(&accounts, &agents)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
+    let pipes = open_pipes(args).await?;
     let draining = Arc::new(AtomicBool::new(false));
     let app = Router::new()
         .route("/", rooms.root(get(page::index)))
@@ -115,7 +122,9 @@ pub(crate) async fn serve(
         .merge(demo::routes(accounts, rooms.clone()))
         .merge(health(Arc::clone(&draining)))
         .merge(playerthree_mcp::router(mcp, Arc::clone(&agents)))
+        .merge(playerthree_pipes::router(Arc::clone(&pipes)))
         .merge(rooms.router());
+    let sweeping = tokio::spawn(sweep(pipes));
     announce(address);
 
     let closing = CancellationToken::new();
@@ -142,6 +151,7 @@ pub(crate) async fn serve(
     if tokio::time::timeout(SHUTDOWN_DEADLINE, ended).await.is_err() {
         tracing::warn!("ending with requests still open");
     }
+    sweeping.abort();
     tracing::info!("stopped");
     Ok(())
 }
@@ -153,6 +163,27 @@ fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
         own.iter().map(|host| format!("http://{host}")).chain(args.origins.iter().cloned()).collect();
     let hosts = own.iter().cloned().chain(args.hosts.iter().cloned()).collect();
     McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
+}
+
+async fn open_pipes(args: &Args) -> anyhow::Result<Arc<Pipes>> {
+    let directory = args.data.join("pipes");
+    let config = playerthree_pipes::Config::new(&directory);
+    // Recovery reads every inbox, so it may take a while.
+    tokio::task::spawn_blocking(move || Pipes::open(config))
+        .await?
+        .with_context(|| format!("cannot use {}; choose another directory with --data", directory.display()))
+}
+
+/// Deletes inboxes whose time is over, for as long as the server runs.
+async fn sweep(pipes: Arc<Pipes>) {
+    let mut minute = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        minute.tick().await;
+        let pipes = Arc::clone(&pipes);
+        if tokio::task::spawn_blocking(move || pipes.sweep()).await.is_err() {
+            tracing::error!("sweeping the inboxes failed; it goes on in a minute");
+        }
+    }
 }
 
 /// The rooms of the shipped games.
@@ -199,4 +230,5 @@ fn announce(address: SocketAddr) {
     println!("page       http://{host}:{port}/");
     println!("websocket  ws://{host}:{port}/");
     println!("mcp        http://{host}:{port}/mcp");
+    println!("pipes      http://{host}:{port}/pipes/");
 }

@@ -38,7 +38,7 @@ const LINKS: { readonly [link in Link]: string } = {
 
 export function matchScreen(id: string, entry: Entry): Screen {
   const element = el("div", { class: "match" }, el("p", { class: "note", role: "status" }, "Joining…"));
-  const shown: { match?: LiveMatch; board?: Board; closed: boolean } = { closed: false };
+  const shown: { match?: LiveMatch; board?: Board | undefined; closed: boolean } = { closed: false };
   const start = async () => {
     try {
       const match = await enter(id, entry);
