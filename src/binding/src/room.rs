@@ -196,8 +196,8 @@ impl MatchRoom {
             return Err(Refusal::join_refused("one person plays one side"));
         }
         let occupant = Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
-        let game = self.live.game_mut();
-        game.assign(&seat, occupant).map_err(|_| Refusal::join_refused("the seat is out of play"))?;
+        let taken = self.live.assign(&seat, occupant, self.now());
+        taken.map_err(|_| Refusal::join_refused("the side is out of play, or somebody else's practice opponent"))?;
         self.played.insert(account.owner.clone());
         Ok(Principal::Player { account, seat })
     }
@@ -245,10 +245,9 @@ impl MatchRoom {
         let occupant = self.bots.clone().map_or(Occupant::Nobody, Occupant::Bot);
         self.agents.revoke_seat(&self.match_id, seat);
         let conceded = self.bots.is_none();
-        let game = self.live.game_mut();
-        if game.assign(seat, occupant).is_ok() && conceded && !game.is_owned(&seat.team) {
+        if self.live.assign(seat, occupant, now).is_ok() && conceded && !self.live.game().is_owned(&seat.team) {
             // A game without `forfeit` simply goes on without the side.
-            _ = game.forfeit(&seat.team, now);
+            _ = self.live.game_mut().forfeit(&seat.team, now);
         }
         self.live.seats_changed(now);
     }
@@ -367,7 +366,7 @@ impl MatchRoom {
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         if self.live.game().open_seats().any(|open| *open == seat) {
             let occupant = Occupant::Agent { owner: account.owner.clone(), display: account.display.clone() };
-            self.live.game_mut().assign(&seat, occupant)?;
+            self.live.assign(&seat, occupant, self.now())?;
         } else if self.live.game().owner(&seat) != Some(&account.owner) {
             return Err(Code::Forbidden.into());
         }
@@ -582,7 +581,8 @@ impl Room for MatchRoom {
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, event: Event) {
         let now = self.now();
         match event {
-            Event::Agent(AgentCall { seat, method, args, reply }) => {
+            Event::Agent(call) if call.revoked.is_cancelled() => _ = call.reply.send(Err(Code::BadToken.into())),
+            Event::Agent(AgentCall { seat, method, args, reply, .. }) => {
                 self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
             }
             Event::Wake => self.live.take_in(now),

@@ -29,6 +29,8 @@ pub struct AgentCall {
     pub method: String,
     /// Its arguments, unchecked.
     pub args: Value,
+    /// Fires when the caller's token stops being good. A call that waited in a mailbox meanwhile must not be carried out.
+    pub revoked: CancellationToken,
     /// Where the answer goes. A caller that went away has dropped the other end.
     pub reply: oneshot::Sender<Result<Value, CallError>>,
 }
@@ -86,7 +88,8 @@ impl SeatGrant {
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, method: &str, args: Value) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
-        self.door.call(AgentCall { seat: self.seat.clone(), method: method.to_owned(), args, reply })?;
+        let (seat, revoked) = (self.seat.clone(), self.revoked.clone());
+        self.door.call(AgentCall { seat, method: method.to_owned(), args, revoked, reply })?;
         tokio::select! {
             () = self.revoked.cancelled() => Err(Code::BadToken.into()),
             answer = answer => answer.unwrap_or_else(|_| Err(Code::BadToken.into())),

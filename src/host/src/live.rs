@@ -6,8 +6,8 @@
 use crate::policies::{Answered, Policies, Probe};
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
-    Activation, Call, CallError, Changes, Code, Deploy, Match, Millis, Observe, PolicyError, Right, Scope,
-    Stats, Thought, WaitId, Waiting,
+    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant, PolicyError, Right,
+    Scope, Stats, Thought, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -67,6 +67,18 @@ impl<R> Live<R> {
             self.policies.end(&seat);
         }
         changes
+    }
+
+    /// Gives a seat to an occupant. What another owner's agent had running or waiting there ends with `bad_token`.
+    pub fn assign(&mut self, seat: &Seat, occupant: Occupant, now: Millis) -> Result<(), CallError> {
+        if self.game.assign(seat, occupant)? == Handover::NewOwner {
+            self.policies.end(seat);
+            if let Some((_, Some(caller))) = self.probes.remove(seat) {
+                self.answers.push((caller, Err(Code::BadToken.into())));
+            }
+        }
+        self.play_turns(now);
+        Ok(())
     }
 
     // --- calls ---------------------------------------------------------------------------------------------------
@@ -246,7 +258,7 @@ impl<R> Live<R> {
                     }
                 }
                 Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
-                Answered::Restarted => {}
+                Answered::Withdrawn(seat) => self.game.withdraw(&seat),
             }
         }
         self.close_round(now);

@@ -24,8 +24,8 @@ pub(crate) enum Answered {
     Probed(Seat, Result<Thought, PolicyError>),
     /// A seat's policy thought.
     Thought(Seat, Result<Thought, PolicyError>),
-    /// A seat's policy is loaded, or failed to load and will be tried again.
-    Restarted,
+    /// The instance that was asked to think for the seat has been replaced or ended meanwhile.
+    Withdrawn(Seat),
 }
 
 /// Whether a probe goes on.
@@ -218,7 +218,9 @@ impl Policies {
     }
 
     fn policy_answered(&mut self, from: From) -> Option<Answered> {
-        self.running.get(&from.seat).filter(|running| running.slot.run == from.run)?;
+        if self.running.get(&from.seat).is_none_or(|running| running.slot.run != from.run) {
+            return matches!(from.reply, Reply::Thought(_)).then_some(Answered::Withdrawn(from.seat));
+        }
         match from.reply {
             Reply::Loaded(answer) => {
                 let detail = self.surface_detail(answer.result);
@@ -227,7 +229,7 @@ impl Policies {
                     Ok(detail) => running.slot.detail = Some(detail),
                     Err(_) => running.crashed(self.now),
                 }
-                Some(Answered::Restarted)
+                None
             }
             Reply::Thought(answer) => {
                 let now = self.now;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Far longer than any budget of the sandbox: reached only when an answer is lost.
-const LOST: Duration = Duration::from_secs(60);
+const LOST: Duration = Duration::from_secs(30);
 
 struct Driver {
     live: Live<&'static str>,
@@ -146,9 +146,62 @@ fn a_policy_acts_only_for_its_own_hold() {
         driver.tick();
     }
     assert_eq!(driver.status(&seat)["calls"], paused);
-    driver.live.game_mut().assign(&seat, Occupant::Nobody).unwrap();
+    let now = driver.now;
+    driver.live.assign(&seat, Occupant::Nobody, now).unwrap();
     assert_eq!(driver.status(&seat), Value::Null);
     driver.tick();
+}
+
+/// §10: a tick waits for the policies it asked, and for no policy that was replaced while it thought.
+#[test]
+fn a_policy_that_is_replaced_while_it_thinks_does_not_hold_the_tick() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    driver.deploy(&seat, "function think() { return [] }");
+    driver.deploy(&seat, "function think(obs) { for (; obs.tick > 0;); return [] }");
+    // Ticks pass until the fresh instance is loaded and asked; then it thinks in circles and holds one.
+    let held = loop {
+        driver.now += 100;
+        driver.live.take_in(driver.now);
+        let before = driver.live.game().tick();
+        driver.live.tick(driver.now);
+        if before > 0 && driver.live.game().tick() == before {
+            break before;
+        }
+    };
+    driver.deploy(&seat, "function think() { return [] }");
+    while driver.live.game().tick() == held {
+        driver.woken.recv_timeout(LOST).expect("the tick goes on");
+        driver.live.take_in(driver.now);
+    }
+    driver.tick();
+    assert_eq!(driver.status(&seat)["errors"], 0, "the new version pays for nothing that the old one did");
+}
+
+/// §4 "Mid-match seat assignment": whatever an earlier owner's agent had under way ends, and none of it reaches the
+/// new hold.
+#[test]
+fn nothing_of_an_earlier_owners_agent_survives_in_the_seat() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    driver.call(&seat, "wait", json!({ "seconds": 0 })).unwrap();
+    driver.live.call(&seat, Right::Agent, "wait", &json!({ "seconds": 60 }), "the wait", driver.now);
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    driver.live.call(&seat, Right::Agent, "policyDeploy", &code, "the deploy", driver.now);
+    let bob = Occupant::Human { owner: OwnerId("bob".into()), display: "Bob".into() };
+    driver.live.assign(&seat, bob, driver.now).unwrap();
+    driver.live.take_changes(driver.now);
+    let mut ended = driver.live.take_answers();
+    ended.sort_by_key(|(caller, _)| *caller);
+    let codes: Vec<_> = ended.into_iter().map(|(who, answer)| (who, answer.unwrap_err().code.as_str())).collect();
+    assert_eq!(codes, [("the deploy", "bad_token"), ("the wait", "bad_token")]);
+    for _ in 0..5 {
+        driver.tick();
+    }
+    assert_eq!(driver.status(&seat), Value::Null);
+    let seats = driver.live.game().seats_json(driver.now);
+    let seat = seats.iter().find(|info| info["team"] == "red" && info["role"] == "ground").unwrap();
+    assert_eq!((&seat["agentActive"], &seat["controller"]), (&json!(false), &json!("human")));
 }
 
 /// §7: what the owner approved is tried first; a broken artifact fails its approval and replaces nothing.

@@ -9,7 +9,7 @@ use crate::guard::{Guarded, Outputs, Refused};
 use crate::mandate::{self, Mandate, WhenAbsent};
 use crate::observer::{self, ObserverHistory, ObserverPolicy, ObserverState};
 use crate::policy::{Activation, Artifact, Deploy, PolicyError, Thought};
-use crate::seat::{Acting, Occupant, OwnerId, Right, SeatState};
+use crate::seat::{Acting, Handover, Occupant, OwnerId, Right, SeatState};
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
@@ -204,20 +204,39 @@ impl Match {
         self.seats.values().any(|state| state.agent_present(now))
     }
 
-    /// Gives a seat to an occupant at this tick boundary (§4 "Mid-match seat assignment").
-    /// Fails `invalid` for a seat outside the match or a side that is out.
-    pub fn assign(&mut self, seat: &Seat, occupant: Occupant) -> Result<(), CallError> {
+    /// Gives a seat to an occupant at this tick boundary (§4 "Mid-match seat assignment"). Calls of another owner's
+    /// agent that wait there end with `bad_token`.
+    /// Fails `invalid` for a seat outside the match or a side that is out, and `forbidden` where owners would oppose
+    /// each other from within one side.
+    pub fn assign(&mut self, seat: &Seat, occupant: Occupant) -> Result<Handover, CallError> {
         if self.outcome(&seat.team).is_final() {
             return Err(Code::Invalid.into());
         }
-        let had_policy = self.seat_mut(seat)?.policy.active.is_some();
+        if occupant.owner().is_some_and(|owner| !self.may_own(owner, &seat.team)) {
+            return Err(Code::Forbidden.into());
+        }
         let state = self.seat_mut(seat)?;
-        state.seat_occupant(occupant);
-        if had_policy && state.policy.active.is_none() {
-            self.changes.policies_ended.push(seat.clone());
+        let handover = state.seat_occupant(occupant);
+        if handover == Handover::NewOwner {
+            let ended = state.agent_lane.end_waits();
+            self.changes.waits.extend(ended.map(|id| (id, Err(Code::BadToken.into()))));
         }
         self.seat_changed(seat);
-        Ok(())
+        Ok(handover)
+    }
+
+    /// Whether this owner may own seats of a side. One owner may own seats of two sides only where each of the two is
+    /// theirs alone: whoever shares a side sees what that side sees, and must not play against it (§20).
+    pub fn may_own(&self, owner: &OwnerId, team: &str) -> bool {
+        let owned = || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner.as_ref()?)));
+        let elsewhere = |who: &OwnerId| owned().any(|(side, other)| other == who && side != team);
+        let mates = || owned().filter(|(side, other)| *side == team && *other != owner).map(|(_, other)| other);
+        let shares_elsewhere =
+            || owned().any(|(side, other)| other != owner && side != team && owns_in(owned(), owner, side));
+        match elsewhere(owner) {
+            true => mates().next().is_none() && !shares_elsewhere(),
+            false => !mates().any(elsewhere),
+        }
     }
 
     /// Changes who controls a seat, on its owner's word. `policy` needs an active policy.
@@ -602,6 +621,10 @@ impl Match {
     pub fn acks_json(acks: &[Ack]) -> Value {
         acks.iter().map(Ack::to_json).collect()
     }
+}
+
+fn owns_in<'a>(mut owned: impl Iterator<Item = (&'a str, &'a OwnerId)>, owner: &OwnerId, side: &str) -> bool {
+    owned.any(|(owned_side, other)| owned_side == side && other == owner)
 }
 
 /// The wanted sides in manifest order: a nonempty subset without repeats.

@@ -29,7 +29,7 @@ pub use guard::{Guarded, MATCH_DATA_MAX_BYTES, Refused};
 pub use mandate::{Autonomy, Mandate, Scope, WhenAbsent};
 pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
 pub use policy::{Activation, Artifact, Deploy, PolicyError, Stats, Thought, VERSIONS_KEPT, runtime_name};
-pub use seat::{Occupant, OwnerId, PRESENCE_MS, Right};
+pub use seat::{Handover, Occupant, OwnerId, PRESENCE_MS, Right};
 pub use surface::Surface;
 pub use thinking::Think;
 pub use tools::Tool;

@@ -40,6 +40,25 @@ pub enum Occupant {
     Nobody,
 }
 
+impl Occupant {
+    /// Whose seat it becomes.
+    pub(crate) fn owner(&self) -> Option<&OwnerId> {
+        match self {
+            Self::Human { owner, .. } | Self::Agent { owner, .. } => Some(owner),
+            Self::Bot(_) | Self::Nobody => None,
+        }
+    }
+}
+
+/// Whether a seat changed owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// The same owner has it, in another way.
+    SameOwner,
+    /// Somebody else has it, or nobody.
+    NewOwner,
+}
+
 /// Which side of a seat is speaking: its agent, or the owner in person. Each has its own lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Right {
@@ -133,7 +152,7 @@ impl SeatState {
     }
 
     /// Puts the occupant into the seat. What belonged to another owner's hold, its policy included, is gone.
-    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) {
+    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) -> Handover {
         let (controller, owner, display) = match occupant {
             Occupant::Human { owner, display } => (Controller::Human, Some(owner), display),
             Occupant::Agent { owner, display } => (Controller::Agent, Some(owner), display),
@@ -143,17 +162,19 @@ impl SeatState {
             }
             Occupant::Nobody => (Controller::None, None, String::new()),
         };
-        if self.owner != owner {
+        let handover = if self.owner == owner { Handover::SameOwner } else { Handover::NewOwner };
+        if handover == Handover::NewOwner {
             self.policy = PolicySlot::default();
             self.human_held = false;
+            self.presence = Presence::default();
         }
         self.human_held |= controller == Controller::Human;
         self.controller = controller;
         self.owner = owner;
         self.display = display;
         self.bot = None;
-        self.presence = Presence::default();
         self.agent_lane.enter();
+        handover
     }
 
     /// Whether someone who joins may take the seat (§20.1 "open").
@@ -180,9 +201,12 @@ impl SeatState {
         self.presence.in_flight += 1;
     }
 
+    /// A call that began under an earlier hold of the seat is no presence in this one.
     pub(crate) fn call_ended(&mut self, now: Millis) {
-        self.presence.last_call = Some(now);
-        self.presence.in_flight = self.presence.in_flight.saturating_sub(1);
+        if self.presence.in_flight > 0 {
+            self.presence.last_call = Some(now);
+            self.presence.in_flight -= 1;
+        }
     }
 
     /// Whether the seat's agent is present (§8): a call in flight, or one within the last 30 seconds.

@@ -77,6 +77,11 @@ impl Match {
         }
     }
 
+    /// The policy that was asked is gone: the round waits for it no longer.
+    pub fn withdraw(&mut self, seat: &Seat) {
+        self.round.answers.remove(seat);
+    }
+
     /// Whether every policy of the open round has answered.
     pub fn round_is_complete(&self) -> bool {
         self.round.open && self.round.answers.values().all(Option::is_some)

@@ -68,6 +68,11 @@ impl Lane {
         *self = Self { entry: true, waits, ..Self::default() };
     }
 
+    /// Ends every wait without an answer.
+    pub(crate) fn end_waits(&mut self) -> impl Iterator<Item = WaitId> + use<> {
+        std::mem::take(&mut self.waits).into_iter().map(|wait| wait.id)
+    }
+
     /// The seat's approval changed.
     pub(crate) fn approval_changed(&mut self) {
         self.approval = true;

@@ -266,3 +266,25 @@ fn a_resolved_approval_wakes_its_agent() {
     let (_, answer) = game.take_changes().waits.remove(0);
     assert_eq!(answer.unwrap()["wake"], "approval");
 }
+
+/// §20: whoever shares a side sees what it sees, so nobody plays against a side that they share.
+#[test]
+fn nobody_opposes_a_side_from_within() {
+    let seat = |team: &str, role: &str| Seat::new(team, role);
+    let mut game = agent_command(config());
+    game.assign(&seat("red", "ground"), human("ann")).unwrap();
+    // A practice opponent of one's own is allowed while the side is one's own alone.
+    game.assign(&seat("blue", "ground"), agent("ann")).unwrap();
+    let refused = game.assign(&seat("blue", "air"), human("bob")).unwrap_err();
+    assert_eq!(refused.code, Code::Forbidden);
+    let refused = game.assign(&seat("red", "air"), human("bob")).unwrap_err();
+    assert_eq!(refused.code, Code::Forbidden);
+
+    let mut game = agent_command(config());
+    game.assign(&seat("red", "ground"), human("ann")).unwrap();
+    game.assign(&seat("red", "air"), human("cleo")).unwrap();
+    assert_eq!(game.assign(&seat("blue", "ground"), agent("ann")).unwrap_err().code, Code::Forbidden);
+    game.assign(&seat("blue", "ground"), human("bob")).unwrap();
+    assert_eq!(game.assign(&seat("blue", "air"), agent("ann")).unwrap_err().code, Code::Forbidden);
+    game.assign(&seat("blue", "air"), human("dora")).unwrap();
+}

@@ -6,6 +6,7 @@
     reason = "helpers of which every test file uses its own part"
 )]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::needless_pass_by_value, reason = "json!(..) as an argument reads best by value")]
 
 pub mod doors;
 

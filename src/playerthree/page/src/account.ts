@@ -1,7 +1,7 @@
 /** Who this tab is: a name and its login token, kept for as long as the tab lives, and the client that carries it. */
 
 import { Client } from "@colyseus/sdk";
-import { el, fill, toast } from "./dom.js";
+import { el, fill } from "./dom.js";
 
 const KEY = "playerthree.account";
 /** The server's own bound on names. */
@@ -77,7 +77,6 @@ async function logIn(name: string): Promise<string | undefined> {
   sessionStorage.setItem(KEY, JSON.stringify(account));
   apply();
   showAccount();
-  toast(`Welcome, ${account.name}.`);
   return undefined;
 }
 

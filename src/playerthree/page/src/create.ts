@@ -8,10 +8,10 @@ import { explain } from "./words.js";
 type Choice = readonly (readonly [value: string, label: string])[];
 
 const BOARDS: Choice = [
-  ["3,3,3", "3 × 3, three in a row"],
-  ["5,5,4", "5 × 5, four in a row"],
-  ["9,9,5", "9 × 9, five in a row"],
-  ["15,15,5", "15 × 15, five in a row"],
+  ["3,3,3", "3 × 3, 3 in a row"],
+  ["5,5,4", "5 × 5, 4 in a row"],
+  ["9,9,5", "9 × 9, 5 in a row"],
+  ["15,15,5", "15 × 15, 5 in a row"],
 ];
 const OPPONENTS: Choice = [
   ["nobody", "A person or an agent"],
@@ -36,7 +36,7 @@ const SIZES: Choice = [
 const VISIBILITY: Choice = [
   ["public", "Public, in the list"],
   ["private", "Private, by link"],
-  ["live", "Private, observers see live"],
+  ["live", "Private, observed live"],
 ];
 
 /** Both forms, side by side where there is room. */

@@ -7,7 +7,7 @@ import { el, fill, say, select } from "./dom.js";
 import { mayReturn } from "./live.js";
 import type { Screen } from "./main.js";
 import { seatChip, sideDot } from "./seats.js";
-import { capital, gameTitle } from "./words.js";
+import { capital, gameTitle, isOpen } from "./words.js";
 
 /** One match of `GET /demo/rooms`. */
 interface Listed {
@@ -126,16 +126,14 @@ function sides(room: Listed): string[] {
 }
 
 function ways(room: Listed): HTMLElement[] {
-  const known = accountName() !== undefined;
-  const go = (as: As, path: () => string, text: string, allowed: boolean, hint: string) =>
+  const go = (as: As, path: () => string, text: string, hint: string) =>
     el(
       "button",
       {
         type: "button",
         class: as === "player" ? "primary" : "",
         "data-key": `${room.roomId} ${as}`,
-        disabled: !allowed,
-        title: allowed ? hint : "Enter your name first",
+        title: hint,
         click: () => (location.hash = path()),
       },
       text,
@@ -146,11 +144,11 @@ function ways(room: Listed): HTMLElement[] {
     { "aria-label": "Side to watch", "data-key": `${room.roomId} side` },
   );
   const chosen = () => `#/watch/${room.roomId}/${side.value}`;
-  const watch = go("spectator", chosen, "Watch", true, "See the match as this side sees it");
-  const buttons = [el("span", { class: "joined" }, watch, side)];
+  const watch = go("spectator", chosen, "Watch", "See the match as this side sees it");
+  const buttons: HTMLElement[] = [isOpen(room.game) ? watch : el("span", { class: "joined" }, watch, side)];
   const to = (verb: string) => () => `#/${verb}/${room.roomId}`;
-  if (mayReturn(room.roomId)) buttons.unshift(go("player", to("play"), "Return", known, "Take your seat again"));
-  else if (!room.over && room.openSeats > 0) buttons.unshift(go("player", to("play"), "Play", known, "Take an open seat"));
-  buttons.push(go("observer", to("observe"), "Observe (delayed)", known, "See everything, some minutes late"));
+  if (mayReturn(room.roomId)) buttons.unshift(go("player", to("play"), "Return", "Take your seat again"));
+  else if (!room.over && room.openSeats > 0) buttons.unshift(go("player", to("play"), "Play", "Take an open seat"));
+  buttons.push(go("observer", to("observe"), "Observe (delayed)", "See everything, some minutes late"));
   return buttons;
 }

@@ -6,13 +6,15 @@ import { commandBoard } from "./command/board.js";
 import { el, fill, say, select, toast } from "./dom.js";
 import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
 import type { Screen } from "./main.js";
-import { SeatsPanel } from "./seats.js";
+import { SeatsPanel, type ActedSeat } from "./seats.js";
 import { ticTacToeBoard } from "./tic-tac-toe.js";
-import { capital, explain, gameTitle, span } from "./words.js";
+import { capital, explain, gameTitle, isOpen, span } from "./words.js";
 
 /** The part of a match screen that knows the game. */
 export interface Board {
   readonly element: HTMLElement;
+  /** Controls and news that stand beside the board. */
+  readonly aside?: HTMLElement;
   close(): void;
 }
 
@@ -22,6 +24,8 @@ export interface BoardContext {
   readonly welcome: Welcome;
   /** The side whose view is shown; an observer sees all. */
   readonly side: string | undefined;
+  /** Tells who acted for the seats in the frame that an observer sees. */
+  readonly acted: (seats: readonly ActedSeat[]) => void;
 }
 
 const BOARDS: { readonly [game: string]: (context: BoardContext) => Board } = {
@@ -88,10 +92,12 @@ function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, ent
     fill(element, el("p", { class: "note" }, "This page cannot show that game."));
     return undefined;
   }
-  const board = make({ connection, welcome, side });
+  const seats = new SeatsPanel(connection, entry.as === "player");
+  const board = make({ connection, welcome, side, acted: (acted) => seats.drawActed(acted) });
   const banner = el("div", { class: "banner", role: "status", "aria-live": "assertive", hidden: true });
   match.onLink((link) => showLink(banner, link));
-  const column = el("div", { class: "column" }, resultCard(match, welcome), new SeatsPanel(connection, entry.as === "player").element);
+  const column = el("div", { class: "column" }, resultCard(match, welcome), board.aside, seats.element);
+  element.dataset.game = welcome.game.id;
   fill(element, matchHead(match, welcome, side), banner, el("div", { class: "stage" }, board.element, column));
   return board;
 }
@@ -137,6 +143,7 @@ function part(match: LiveMatch, welcome: Welcome, side: string | undefined): HTM
     return el("span", { class: "tag you", "data-part": "player" }, `You play ${capital(welcome.seat.team)}${role}`);
   }
   if (welcome.as === "observer") return delayBadge(match.connection);
+  if (isOpen(welcome.game.id)) return el("span", { class: "tag", "data-part": "spectator" }, "Watching");
   const chosen = select(
     welcome.teams.map((team) => [team, `Watching ${capital(team)}`] as const),
     side ?? "",

@@ -1,6 +1,6 @@
 /** Who holds the seats of a match, and what the owner of a seat may do with it. */
 
-import type { Connection, Seat } from "playerthree-client";
+import type { Connection, Controller, Seat } from "playerthree-client";
 import { el, fill, toast } from "./dom.js";
 import { ownerPanel } from "./owner.js";
 import { inviteAgent } from "./mint.js";
@@ -12,7 +12,7 @@ export function sideDot(side: string): HTMLElement {
 }
 
 /** The label that no setting removes (§20.2): this seat is played by an AI. */
-export function aiLabel(seat: Seat): HTMLElement | undefined {
+export function aiLabel(seat: ActedSeat & { readonly aiPlayer?: boolean }): HTMLElement | undefined {
   const unlabelled = !seat.aiPlayer && seat.controller !== "agent" && seat.controller !== "policy";
   return unlabelled ? undefined : el("span", { class: "tag ai" }, "AI player");
 }
@@ -21,6 +21,13 @@ export function aiLabel(seat: Seat): HTMLElement | undefined {
 export function holder(seat: Seat): string {
   if (seat.controller === "bot") return "bot";
   return seat.owner?.display ?? (seat.open ? "open" : controllerName(seat.controller));
+}
+
+/** Who acted for a seat, as an observer's frame tells it. */
+export interface ActedSeat {
+  readonly team: string;
+  readonly role: string;
+  readonly controller: Controller;
 }
 
 /** A seat in one line. */
@@ -46,15 +53,22 @@ export class SeatsPanel {
   constructor(connection: Connection, plays: boolean) {
     this.#connection = connection;
     this.#plays = plays;
-    const text = "Observers see the match late, so they are not told who sits where right now.";
     fill(this.element, el("h2", { id: "seats" }, "Seats"), this.#list);
-    if (connection.welcome?.as === "observer") this.element.append(el("p", { class: "dim" }, text));
     connection.on("seats", (seats) => this.#draw(seats));
     this.#draw(connection.seats);
     this.element.addEventListener("focusout", () => queueMicrotask(() => this.#draw(connection.seats)));
   }
 
+  /** An observer is not told who sits where right now, only who acted in the frame that is shown. */
+  drawActed(seats: readonly ActedSeat[]): void {
+    const next = JSON.stringify(seats);
+    if (next === this.#shown) return;
+    this.#shown = next;
+    fill(this.#list, ...seats.map(actedRow));
+  }
+
   #draw(seats: readonly Seat[]): void {
+    if (this.#connection.welcome?.as === "observer") return;
     const next = JSON.stringify(seats);
     const used = document.activeElement;
     const busy = used instanceof HTMLElement && this.#list.contains(used) && used.matches("select, input, textarea");
@@ -67,15 +81,8 @@ export class SeatsPanel {
 
   #row(seat: Seat): HTMLElement {
     const key = `${seat.team} ${seat.role}`;
-    const head = el(
-      "div",
-      { class: "seathead" },
-      sideDot(seat.team),
-      el("b", {}, capital(seat.team)),
-      seat.role !== "player" && el("span", { class: "dim" }, seat.role),
-      isOwn(seat) && el("span", { class: "tag you" }, "yours"),
-      aiLabel(seat),
-    );
+    const head = seatHead(seat);
+    if (isOwn(seat)) head.append(el("span", { class: "tag you" }, "yours"));
     const state = el("div", { class: "dim" }, sentence(seat));
     return el("li", { class: "seat", "data-seat": key }, head, state, ...this.#tools(seat, key));
   }
@@ -113,9 +120,27 @@ export class SeatsPanel {
   }
 }
 
+function seatHead(seat: ActedSeat): HTMLElement {
+  const role = seat.role !== "player" && el("span", { class: "dim" }, seat.role);
+  return el("div", { class: "seathead" }, sideDot(seat.team), el("b", {}, capital(seat.team)), role, aiLabel(seat));
+}
+
+function actedRow(seat: ActedSeat): HTMLElement {
+  const text = `Played by ${controllerName(seat.controller)}`;
+  return el("li", { class: "seat", "data-seat": `${seat.team} ${seat.role}` }, seatHead(seat), el("div", { class: "dim" }, text));
+}
+
+const HOLDERS: { readonly [controller in Controller]: (owner: string) => string } = {
+  human: (owner) => `${owner} plays`,
+  agent: (owner) => `AI agent of ${owner}`,
+  policy: (owner) => `AI policy of ${owner}`,
+  bot: (owner) => `Bot for ${owner}`,
+  none: (owner) => `Nobody for ${owner}`,
+};
+
 function sentence(seat: Seat): string {
   if (seat.open && seat.controller === "none") return "Open";
   if (seat.controller === "bot" && !seat.owner) return "Played by a bot, open for anyone";
-  const who = seat.owner ? `${seat.owner.display}: played by ${controllerName(seat.controller)}` : holder(seat);
+  const who = seat.owner ? HOLDERS[seat.controller](seat.owner.display) : holder(seat);
   return `${who} · ${modeName(seat.mode)}`;
 }

@@ -1,5 +1,6 @@
 /** The board of tic-tac-toe: a grid of real buttons, for the hand, the keyboard and the screen reader. */
 
+import type { Controller } from "playerthree-client";
 import { el, fill, say, toast } from "./dom.js";
 import type { Board, BoardContext } from "./match.js";
 import { explain, refusal } from "./words.js";
@@ -14,6 +15,7 @@ interface View {
   readonly result: "running" | "x" | "o" | "draw";
   readonly last?: Square & { readonly side: string };
   readonly line: readonly Square[];
+  readonly controllers: { readonly [side: string]: Controller };
 }
 
 interface Square {
@@ -52,7 +54,11 @@ class TicTacToe {
     if (stream?.view) this.#draw(stream.view);
     stream?.onChange((view) => view && this.#draw(view));
     if (side !== undefined) return;
-    connection.observer.onFrame((frame) => this.#draw(frame.world as unknown as View));
+    connection.observer.onFrame((frame) => {
+      const view = frame.world as unknown as View;
+      this.#draw(view);
+      context.acted(Object.entries(view.controllers).map(([team, controller]) => ({ team, role: "player", controller })));
+    });
     connection.observer.watch("all");
   }
 

@@ -105,6 +105,11 @@ export function gameTitle(id: string): string {
   return id === "tic-tac-toe" ? "Tic-tac-toe" : id === "agent-command" ? "Agent Command" : id;
 }
 
+/** Whether every side of a game sees everything, so that it does not matter whose view one watches. */
+export function isOpen(game: string): boolean {
+  return game === "tic-tac-toe";
+}
+
 /** The first letter large. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -12,12 +12,14 @@ import { Gauges, Panel } from "./panel.js";
 import { SceneReader, type RawView, type Scene, type Unit } from "./scene.js";
 import { Ticker } from "./ticker.js";
 
+/** Narrower tiles are hard to hit with a finger, in pixels. */
+const SMALL_TILE = 14;
 /** Thirty pictures a second are smooth for ten versions a second, and spare a phone's battery. */
 const FRAME_MS = 1000 / 30;
 
 export function commandBoard(context: BoardContext): Board {
   const board = new CommandBoard(context);
-  return { element: board.element, close: () => board.close() };
+  return { element: board.element, aside: board.aside, close: () => board.close() };
 }
 
 /** Selecting and ordering belong to players; everybody else looks. */
@@ -37,6 +39,7 @@ class CommandBoard {
   readonly #stopPalette = onPaletteChange(() => this.#redraw());
   readonly #plays: boolean;
   readonly element: HTMLElement;
+  readonly aside: HTMLElement;
   #scene: Scene | undefined;
   #selected = new Set<string>();
   #placing: string | undefined;
@@ -56,7 +59,8 @@ class CommandBoard {
       stop: () => this.#scene && this.#orders.stop(this.#scene, this.#chosen()),
       place: (kind) => this.#place(kind),
     });
-    this.element = this.#layOut(context);
+    this.element = this.#layOut();
+    this.aside = el("div", { class: "column" }, this.#plays && this.#panel.element, context.side !== undefined && this.#ticker.element);
     this.#listen();
     this.#follow(context);
     this.#resizing.observe(this.#canvas);
@@ -68,28 +72,27 @@ class CommandBoard {
     this.#stopPalette();
   }
 
-  #layOut({ side }: BoardContext): HTMLElement {
+  #layOut(): HTMLElement {
     const zoom = (text: string, label: string, factor: number) =>
       el("button", { type: "button", class: "small", "aria-label": label, click: () => this.#zoom(factor) }, text);
     const zooms = el("div", { class: "zooms" }, zoom("+", "Zoom in", 1.5), zoom("−", "Zoom out", 1 / 1.5));
-    const help = this.#plays
-      ? "Click or drag to select, right-click to move, attack or gather. By touch: tap a unit, then tap where it should go; two fingers move the map. By keyboard: arrows move the crosshair, Enter selects or orders, Escape lets go."
-      : "Scroll or pinch to look closer. Arrow keys move the crosshair, which says what it is on.";
     return el(
       "section",
       { class: "board command" },
       this.#gauges.element,
       el("div", { class: "mapframe" }, this.#canvas, this.#waiting, zooms),
-      this.#plays && this.#panel.element,
-      el("p", { id: "map-help", class: "dim help" }, help),
+      el("p", { id: "map-help", class: "dim help" }, ...help(this.#plays)),
       this.#spoken,
-      side !== undefined && this.#ticker.element,
     );
   }
 
-  #follow({ connection, side }: BoardContext): void {
+  #follow({ connection, side, acted }: BoardContext): void {
     if (side === undefined) {
-      connection.observer.onFrame((frame) => this.#take(frame.world as unknown as RawView));
+      connection.observer.onFrame((frame) => {
+        const view = frame.world as unknown as RawView;
+        this.#take(view);
+        acted(view.sides.flatMap(({ side: team, controllers }) => Object.entries(controllers).map(([role, controller]) => ({ team, role, controller }))));
+      });
       connection.observer.watch("all");
       return;
     }
@@ -109,6 +112,7 @@ class CommandBoard {
     for (const id of this.#selected) if (!alive.has(id)) this.#selected.delete(id);
     this.#waiting.hidden = true;
     if (first) this.#resize();
+    if (first) this.#lookClosely(scene);
     this.#show(scene);
     this.#redraw();
   }
@@ -223,6 +227,13 @@ class CommandBoard {
     this.#redraw();
   }
 
+  /** On a small screen a player starts with a closer look at home. */
+  #lookClosely(scene: Scene): void {
+    const home = scene.buildings.find((building) => building.side === scene.side);
+    if (!this.#plays || !home || this.#canvas.clientWidth / scene.map.size >= SMALL_TILE) return;
+    this.#camera.zoomAt(this.#camera.toScreen(home), 1.7);
+  }
+
   #resize(): void {
     const pixels = this.#canvas.clientWidth;
     this.#canvas.width = this.#canvas.height = Math.round(pixels * Math.min(2, devicePixelRatio));
@@ -256,4 +267,15 @@ class CommandBoard {
       ...(ghostAt && this.#placing && { ghost: { kind: this.#placing, col: Math.floor(ghostAt.x / tile), row: Math.floor(ghostAt.y / tile) } }),
     };
   }
+}
+
+/** How to use the map: with a mouse and a keyboard, and by touch. The style shows what fits the device. */
+function help(plays: boolean): HTMLElement[] {
+  const [mouse, touch] = plays
+    ? [
+        "Click or drag to select, right-click to move, attack or gather. Arrow keys move a crosshair, Enter selects or orders, Escape lets go.",
+        "Tap a unit, then tap where it should go, what to attack or which alloy to gather. Drag to select several; two fingers move the map.",
+      ]
+    : ["Scroll to look closer. Arrow keys move a crosshair, which says what it is on.", "Two fingers move the map and look closer."];
+  return [el("span", { class: "bymouse" }, mouse), el("span", { class: "bytouch" }, touch)];
 }

@@ -16,12 +16,14 @@ export interface PanelActions {
 const TICKS_A_SECOND = 10;
 
 export class Panel {
-  readonly element = el("div", { class: "panel" });
+  readonly element = el("section", { class: "card panel", "aria-label": "Orders" });
   readonly #orders: Orders;
   readonly #actions: PanelActions;
   readonly #groups = el("div", { class: "row wrap", role: "group", "aria-label": "Select" });
   readonly #making = el("div", { class: "makers", role: "group", "aria-label": "Make" });
   readonly #chosen = el("span", { class: "chosen", role: "status" });
+  readonly #stop = el("button", { type: "button", class: "small" }, "Stop");
+  readonly #none = el("button", { type: "button", class: "small" }, "Deselect");
   readonly #fight = el("input", { type: "checkbox" });
   #scene: Scene | undefined;
   #shape = "";
@@ -29,11 +31,11 @@ export class Panel {
   constructor(orders: Orders, actions: PanelActions) {
     this.#orders = orders;
     this.#actions = actions;
-    const stop = el("button", { type: "button", class: "small", click: () => actions.stop() }, "Stop");
-    const none = el("button", { type: "button", class: "small", click: () => actions.select([]) }, "Deselect");
+    this.#stop.addEventListener("click", () => actions.stop());
+    this.#none.addEventListener("click", () => actions.select([]));
     const fight = el("label", { class: "check" }, this.#fight, "Fight on the way");
-    const row = el("div", { class: "row wrap" }, this.#chosen, el("span", { class: "spacer" }), fight, stop, none);
-    fill(this.element, this.#groups, row, this.#making);
+    const row = el("div", { class: "row wrap" }, this.#stop, this.#none, fight);
+    fill(this.element, this.#chosen, this.#groups, row, this.#making);
   }
 
   /** Whether moving units engage what they meet. */
@@ -47,6 +49,7 @@ export class Panel {
     const mine = this.#orders.mine(scene);
     for (const button of this.#groups.querySelectorAll("button")) this.#drawGroup(button, mine);
     for (const button of this.#making.querySelectorAll("button")) this.#drawMaker(button, scene, placing);
+    this.#stop.disabled = this.#none.disabled = selected.length === 0;
     say(this.#chosen, placing ? `Choose a tile for the ${placing}.` : summary(selected));
   }
 
@@ -78,6 +81,7 @@ export class Panel {
     const count = mine.filter((unit) => belongs(unit, group)).length;
     say(button, `${group === "all" ? "All" : capital(group)} ${count}`);
     button.disabled = count === 0;
+    button.hidden = count === 0 && group !== "all" && group !== "idle";
   }
 
   #maker(kind: Kind): HTMLElement {
@@ -142,9 +146,12 @@ export class Gauges {
 }
 
 function standing({ side, outcome, alloy, energy, destroyed, lost }: Scene["sides"][number]): HTMLElement {
-  const figures = alloy === undefined ? "" : ` ${alloy} alloy, ${energy ?? 0} energy, ${destroyed ?? 0} destroyed, ${lost ?? 0} lost`;
-  const text = outcome === "running" ? figures : ` ${outcome}`;
-  return el("span", { class: outcome === "running" ? "standing" : "standing out" }, sideDot(side), el("b", {}, capital(side)), text);
+  const figure = (kind: string, title: string, value: number | undefined) =>
+    value !== undefined && el("span", { class: `price ${kind}`, title, "aria-label": `${value} ${title}` }, String(value));
+  const figures = [figure("ore", "alloy", alloy), figure("zap", "energy", energy), figure("kills", "destroyed", destroyed), figure("losses", "lost", lost)];
+  const text = outcome === "running" ? figures : [outcome];
+  const props = { class: outcome === "running" ? "standing" : "standing out", role: "group", "aria-label": side };
+  return el("span", props, sideDot(side), el("b", {}, capital(side)), ...text);
 }
 
 function belongs(unit: Unit, group: string): boolean {

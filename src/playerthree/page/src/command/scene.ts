@@ -1,5 +1,7 @@
 /** What agent-command shows: a side's view and the observer's, read into one shape. */
 
+import type { Controller } from "playerthree-client";
+
 export interface Kind {
   readonly kind: string;
   readonly role: string;
@@ -64,6 +66,7 @@ export interface GameEvent {
 export interface Standing {
   readonly side: string;
   readonly outcome: string;
+  readonly controllers: { readonly [role: string]: Controller };
   readonly alloy?: number;
   readonly energy?: number;
   readonly built?: number;
