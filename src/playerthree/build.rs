@@ -36,7 +36,10 @@ fn install(client: &Path) -> Result<(), String> {
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(client);
-    run(&mut npm, "the page's JavaScript packages could not be installed; check the network, or run `npm ci` in client-sdk/js")
+    run(
+        &mut npm,
+        "the page's JavaScript packages could not be installed; check the network, or run `npm ci` in client-sdk/js",
+    )
 }
 
 fn changed(path: &Path) -> Option<SystemTime> {

@@ -197,7 +197,9 @@ impl MatchRoom {
         }
         let occupant = Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
         let taken = self.live.assign(&seat, occupant, self.now());
-        taken.map_err(|_| Refusal::join_refused("the side is out of play, or somebody else's practice opponent"))?;
+        taken.map_err(|_| {
+            Refusal::join_refused("the side is out of play, or somebody else's practice opponent")
+        })?;
         self.played.insert(account.owner.clone());
         Ok(Principal::Player { account, seat })
     }
@@ -245,7 +247,8 @@ impl MatchRoom {
         let occupant = self.bots.clone().map_or(Occupant::Nobody, Occupant::Bot);
         self.agents.revoke_seat(&self.match_id, seat);
         let conceded = self.bots.is_none();
-        if self.live.assign(seat, occupant, now).is_ok() && conceded && !self.live.game().is_owned(&seat.team) {
+        if self.live.assign(seat, occupant, now).is_ok() && conceded && !self.live.game().is_owned(&seat.team)
+        {
             // A game without `forfeit` simply goes on without the side.
             _ = self.live.game_mut().forfeit(&seat.team, now);
         }
@@ -581,7 +584,9 @@ impl Room for MatchRoom {
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, event: Event) {
         let now = self.now();
         match event {
-            Event::Agent(call) if call.revoked.is_cancelled() => _ = call.reply.send(Err(Code::BadToken.into())),
+            Event::Agent(call) if call.revoked.is_cancelled() => {
+                _ = call.reply.send(Err(Code::BadToken.into()))
+            }
             Event::Agent(AgentCall { seat, method, args, reply, .. }) => {
                 self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
             }

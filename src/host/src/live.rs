@@ -6,8 +6,8 @@
 use crate::policies::{Answered, Policies, Probe};
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
-    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant, PolicyError, Right,
-    Scope, Stats, Thought, WaitId, Waiting,
+    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant,
+    PolicyError, Right, Scope, Stats, Thought, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -193,7 +193,8 @@ fn nothing_of_an_earlier_owners_agent_survives_in_the_seat() {
     driver.live.take_changes(driver.now);
     let mut ended = driver.live.take_answers();
     ended.sort_by_key(|(caller, _)| *caller);
-    let codes: Vec<_> = ended.into_iter().map(|(who, answer)| (who, answer.unwrap_err().code.as_str())).collect();
+    let codes: Vec<_> =
+        ended.into_iter().map(|(who, answer)| (who, answer.unwrap_err().code.as_str())).collect();
     assert_eq!(codes, [("the deploy", "bad_token"), ("the wait", "bad_token")]);
     for _ in 0..5 {
         driver.tick();

@@ -3,8 +3,8 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::StatusCode;
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -56,7 +56,8 @@ fn file(asset: &'static Asset) -> axum::routing::MethodRouter {
 /// The file, or 304 where the browser holds it already. Browsers ask every time, so a new program is a new page.
 fn serve(asset: &'static Asset, request: &HeaderMap) -> Response {
     let held = request.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, asset.etag));
-    let (status, body) = if held { (StatusCode::NOT_MODIFIED, &[][..]) } else { (StatusCode::OK, asset.body) };
+    let (status, body) =
+        if held { (StatusCode::NOT_MODIFIED, &[][..]) } else { (StatusCode::OK, asset.body) };
     let headers: [(HeaderName, &'static str); 6] = [
         (header::CONTENT_TYPE, asset.content_type),
         (header::ETAG, asset.etag),

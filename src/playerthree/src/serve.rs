@@ -77,7 +77,9 @@ fn start_logging() {
         Ok(directive) => wanted.add_directive(directive),
         Err(_) => wanted,
     };
-    let format = tracing_subscriber::fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr);
+    let format = tracing_subscriber::fmt::layer()
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     // A second subscriber in one process is a test's; the first one stays.
     _ = tracing_subscriber::registry().with(filter).with(format).try_init();
 }

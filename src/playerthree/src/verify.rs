@@ -63,7 +63,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
 
 fn request(args: &VerifyArgs) -> Request {
     let params = Params { rows: args.rows, cols: args.cols, win_length: args.win_length };
-    let assume = args.assume_protocol.clone().map(|reference| Some(reference).filter(|reference| reference != "none"));
+    let assume =
+        args.assume_protocol.clone().map(|reference| Some(reference).filter(|reference| reference != "none"));
     let options = Options {
         assume_protocol: assume,
         params: (params != Params::default()).then_some(params),
@@ -77,7 +78,11 @@ pub(crate) fn run_canonicalize(args: CanonicalizeArgs) -> anyhow::Result<ExitCod
     let mut text = Vec::new();
     std::io::stdin().lock().take(TEXT_BYTES + 1).read_to_end(&mut text)?;
     anyhow::ensure!(text.len() as u64 <= TEXT_BYTES, "the text is longer than {TEXT_BYTES} bytes");
-    let canonical = if args.hash { canonical_hash(&text).map(|hash| (hash + "\n").into_bytes()) } else { canonicalize(&text) };
+    let canonical = if args.hash {
+        canonical_hash(&text).map(|hash| (hash + "\n").into_bytes())
+    } else {
+        canonicalize(&text)
+    };
     match canonical {
         Ok(bytes) => {
             std::io::stdout().lock().write_all(&bytes)?;

@@ -228,9 +228,11 @@ impl Match {
     /// Whether this owner may own seats of a side. One owner may own seats of two sides only where each of the two is
     /// theirs alone: whoever shares a side sees what that side sees, and must not play against it (§20).
     pub fn may_own(&self, owner: &OwnerId, team: &str) -> bool {
-        let owned = || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner.as_ref()?)));
+        let owned =
+            || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner.as_ref()?)));
         let elsewhere = |who: &OwnerId| owned().any(|(side, other)| other == who && side != team);
-        let mates = || owned().filter(|(side, other)| *side == team && *other != owner).map(|(_, other)| other);
+        let mates =
+            || owned().filter(|(side, other)| *side == team && *other != owner).map(|(_, other)| other);
         let shares_elsewhere =
             || owned().any(|(side, other)| other != owner && side != team && owns_in(owned(), owner, side));
         match elsewhere(owner) {
