@@ -5,12 +5,12 @@
 //! panicked, or when the server aborts it at the end of a shutdown.
 
 use crate::close::CloseReason;
-use crate::core::{AfterDrop, Core, Departure, Entitled};
+use crate::core::{AfterDrop, Core, Departure, Entitled, Expired};
 use crate::counters::count;
 use crate::cx::Cx;
 use crate::frame::Frame;
 use crate::id::SessionId;
-use crate::mail::{Connect, Control, Mail, SocketId};
+use crate::mail::{Connect, Control, Mail, SocketId, Ticket};
 use crate::message::{BadMessage, Message, Payload};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
@@ -103,11 +103,7 @@ impl<R: Room> Actor<R> {
     fn control(&mut self, control: Control) {
         match control {
             Control::Reserve { ticket, reply } => {
-                // The ticket is taken only when the seat is certain, so that another room can be asked.
-                let seat = self.core.can_reserve().and_then(|()| match ticket.take() {
-                    Some(claim) => self.core.reserve(claim),
-                    None => Err(Refusal::seat_expired()),
-                });
+                let seat = self.reserve(&ticket);
                 self.core.publish();
                 // A caller that has gone away lets its seat expire.
                 let _ = reply.send(seat);
@@ -130,6 +126,20 @@ impl<R: Room> Actor<R> {
         }
     }
 
+    /// Promises a seat. The ticket is taken only when the seat is certain, so that another room can be asked.
+    fn reserve(&mut self, ticket: &Ticket) -> Result<SessionId, Refusal> {
+        self.core.can_reserve()?;
+        let session = SessionId::random();
+        ticket.peek(|claim| {
+            let auth = claim.auth.downcast_ref::<R::Auth>().ok_or_else(Refusal::auth_failed)?;
+            let (room, mut cx) = self.cx();
+            room.on_reserve(&mut cx, session, &claim.options, auth)
+        })?;
+        let claim = ticket.take().ok_or_else(Refusal::seat_expired)?;
+        self.core.reserve(session, claim);
+        Ok(session)
+    }
+
     /// A room that ends already is not told.
     fn shut_down(&mut self) {
         if std::mem::replace(&mut self.core.closing, true) {
@@ -146,11 +156,14 @@ impl<R: Room> Actor<R> {
                 let (room, mut cx) = self.cx();
                 room.on_timer(&mut cx, timer);
             }
-            Due::Seat(session) => {
-                if self.core.expire(session) {
-                    self.leave(session, CloseReason::ConnectionLost);
+            Due::Seat(session) => match self.core.expire(session) {
+                Expired::Joined => self.leave(session, CloseReason::ConnectionLost),
+                Expired::Reserved => {
+                    let (room, mut cx) = self.cx();
+                    room.on_unreserve(&mut cx, session);
                 }
-            }
+                Expired::Nothing => {}
+            },
             // A room that is kept while empty waits for its first client as long as it likes.
             Due::Unclaimed => self.core.claimed = true,
         }

@@ -89,6 +89,16 @@ pub(crate) enum AfterDrop {
     Leave,
 }
 
+/// Which handler runs for a seat whose time is over.
+pub(crate) enum Expired {
+    /// Its client had joined and must leave.
+    Joined,
+    /// Nobody came for it.
+    Reserved,
+    /// None, or one that is queued already.
+    Nothing,
+}
+
 /// What a connecting socket is entitled to.
 pub(crate) enum Entitled {
     Join(Claim),
@@ -171,14 +181,11 @@ impl<E> Core<E> {
     // Seats.
 
     /// Promises a seat for [`Config::seat_expiry`](crate::Config::seat_expiry).
-    pub(crate) fn reserve(&mut self, claim: Claim) -> Result<SessionId, Refusal> {
-        self.can_reserve()?;
-        let session = SessionId::random();
+    pub(crate) fn reserve(&mut self, session: SessionId, claim: Claim) {
         let expiry = self.schedule.at(Instant::now() + self.shared.config.seat_expiry, Due::Seat(session));
         self.members.insert(session, Member { place: Place::Reserved(claim), expiry: Some(expiry) });
         self.claimed = true;
         self.stale = true;
-        Ok(session)
     }
 
     pub(crate) fn can_reserve(&self) -> Result<(), Refusal> {
@@ -307,21 +314,21 @@ impl<E> Core<E> {
         member.expiry = when.map(|when| self.schedule.at(when, Due::Seat(session)));
     }
 
-    /// A seat's time is over. Returns whether its client had joined, so that it must leave.
-    pub(crate) fn expire(&mut self, session: SessionId) -> bool {
-        let Some(member) = self.members.get_mut(&session) else { return false };
+    /// A seat's time is over.
+    pub(crate) fn expire(&mut self, session: SessionId) -> Expired {
+        let Some(member) = self.members.get_mut(&session) else { return Expired::Nothing };
         member.expiry = None;
         match member.place {
             Place::Connected(_) => {
                 self.depart(session, CloseReason::HandshakeTimeout);
-                false
+                Expired::Nothing
             }
             Place::Reserved(_) => {
                 self.remove(session);
-                false
+                Expired::Reserved
             }
-            Place::Held { .. } => true,
-            Place::Leaving(_) | Place::Dropped { .. } => false,
+            Place::Held { .. } => Expired::Joined,
+            Place::Leaving(_) | Place::Dropped { .. } => Expired::Nothing,
         }
     }
 

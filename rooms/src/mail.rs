@@ -74,6 +74,11 @@ impl Ticket {
         Arc::new(Self(Mutex::new(Some(Claim { options, auth }))))
     }
 
+    /// Shows the claim to a room that has not taken it. A ticket that is taken already has expired.
+    pub(crate) fn peek(&self, judge: impl FnOnce(&Claim) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        lock(&self.0).as_ref().map_or_else(|| Err(Refusal::seat_expired()), judge)
+    }
+
     pub(crate) fn take(&self) -> Option<Claim> {
         lock(&self.0).take()
     }

@@ -28,6 +28,27 @@ pub trait Room: Send + Sized + 'static {
     /// What [`Definition::authorize`] found out about a client. `()` where nothing.
     type Auth: Send + 'static;
 
+    /// A client asks for a seat, before one is promised. Matchmaking goes on to another room when this one refuses, so
+    /// a room that knows more than a number of seats decides here who fits. `on_join` or `on_unreserve` follows.
+    ///
+    /// # Errors
+    /// A refusal; the client sees it only where it named this room.
+    fn on_reserve(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        options: &Value,
+        auth: &Self::Auth,
+    ) -> Result<(), Refusal> {
+        let _ = (cx, client, options, auth);
+        Ok(())
+    }
+
+    /// A promised seat expired: its client never came.
+    fn on_unreserve(&mut self, cx: &mut Cx<'_, Self>, client: SessionId) {
+        let _ = (cx, client);
+    }
+
     /// A client with a seat connected. What is sent to it from here on arrives after its join, in order.
     ///
     /// # Errors

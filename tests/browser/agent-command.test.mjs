@@ -63,7 +63,7 @@ test("a unit that is moved on the map moves for a watcher of the same side", asy
   await ann.page.mouse.click(to.x, to.y, { button: "right" });
   const arrived = await watcher.until((view) => {
     const now = view.units.find((unit) => unit.id === worker.id);
-    return now && Math.hypot(now.x - goal.x, now.y - goal.y) < 120;
+    return now && now.order === "idle" && Math.hypot(now.x - goal.x, now.y - goal.y) < 120;
   }, "the worker's arrival");
   // The watching tab is at that moment of the match, or later.
   await tab.page.waitForFunction(
@@ -136,6 +136,14 @@ test("an observer sees both sides and how late it is", async () => {
   const olga = await Tab.open(browser, server);
   await olga.logIn("Olga");
   await olga.go(`/observe/${ann.matchId}`);
+  assert.match(await olga.see("[role=alert]"), /ticket/, "a private match admits nobody uninvited");
+  olga.faults.length = 0;
+
+  await ann.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await ann.click("[data-key=invite-observer]");
+  await ann.see('.toast:has-text("one observer")');
+  const link = await ann.page.evaluate(() => navigator.clipboard.readText());
+  await olga.page.goto(link);
   await olga.see(".map[data-tick]");
   assert.match(await olga.see("[data-part=observer]"), /live/);
   assert.equal(await olga.page.locator(".standing").count(), 2);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Tab, launch } from "../lib/browser.mjs";
+import { Tab, brittleLine, launch } from "../lib/browser.mjs";
 import { startPlayerThree } from "../lib/playerthree.mjs";
 
 let server;
@@ -95,24 +95,25 @@ test("the keyboard plays, and a square says what is on it", async () => {
 
 /** §9: a dropped player's seat is held, and the page comes back to it by itself. */
 test("a dropped connection is shown and comes back to the same seat", async () => {
-  const ann = await Tab.open(browser, server);
-  await ann.page.routeWebSocket(/.*/, (socket) => {
-    socket.connectToServer();
-    ann.socket = socket;
-  });
-  await ann.page.reload();
+  const line = await brittleLine(server);
+  const ann = await Tab.open(browser, line);
   await ann.logIn("Ann");
+  await ann.page.selectOption(".tic-tac-toe select >> nth=2", "random");
   await ann.click('[data-create="tic-tac-toe"]');
   await place(ann, 0, 0);
-  await ann.see(`${square(0, 0)}[data-mark="x"]`);
-  const before = ann.socket;
-  await before.close({ code: 4010 });
+  await ann.see('.square[data-mark="o"]');
+  const before = await board(ann);
+  line.refuse();
   await ann.see('.banner:has-text("Reconnecting")');
+  line.admit();
   await ann.page.waitForSelector(".banner", { state: "hidden" });
-  assert.notEqual(ann.socket, before);
   assert.match(await ann.see("[data-part=player]"), /You play X/);
-  assert.deepEqual(await board(ann), ["x..", "...", "..."]);
+  assert.deepEqual(await board(ann), before);
+  await ann.see(MY_TURN);
+  await ann.click('.square[aria-disabled="false"]');
+  await ann.page.waitForFunction(() => document.querySelectorAll('.square[data-mark="x"]').length === 2);
   await ann.close();
+  await line.close();
 });
 
 /** A reload of the tab comes back to the seat, as does the way over the list. */

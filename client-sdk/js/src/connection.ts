@@ -132,6 +132,11 @@ export class Connection {
     return this.#calls.request("mint", seat, options);
   }
 
+  /** A ticket for one observer of a private match, on a player's word. It is a secret. */
+  inviteObserver(options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
+    return this.#calls.request("inviteObserver", {}, options);
+  }
+
   /** Stops listening to the room and ends every operation in flight. Leaving the room is the caller's. */
   dispose(): void {
     this.#subscriptions.splice(0).forEach((unsubscribe) => unsubscribe());

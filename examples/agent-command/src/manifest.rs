@@ -6,8 +6,8 @@ use crate::kinds::{MAX_AIR, MAX_GROUND};
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
-    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits,
-    PracticeLimits, Runtime, Schema, Skill, Topic, t,
+    Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, Runtime, Schema,
+    Skill, Topic, t,
 };
 use std::sync::Arc;
 
@@ -174,9 +174,9 @@ fn control() -> Control {
             max_log_line_bytes: 256,
         }),
         stream: None,
-        practice: Some(PracticeLimits { max_ticks: 12_000, concurrent: 2 }),
+        practice: None,
         pool: None,
-        chat: Some(ChatLimits { max_tell_chars: 300, max_say_chars: 200, ping: None }),
+        chat: None,
         pausable: None,
         signals: None,
     }

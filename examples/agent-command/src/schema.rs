@@ -135,11 +135,11 @@ pub(crate) fn event() -> Schema {
     t::obj([
         ("tick", tick()),
         ("kind", t::literals(KINDS)),
-        ("id", t::opt(entity())),
+        ("id", t::opt(entity()).doc("The unit or building concerned.")),
         ("what", t::opt(any_kind()).doc("What the event is about.")),
         ("side", t::opt(side()).doc("Whose it is; absent when it is yours.")),
-        ("x", t::opt(coordinate())),
-        ("y", t::opt(coordinate())),
+        ("x", t::opt(coordinate()).doc("Where it happened, in points.")),
+        ("y", t::opt(coordinate()).doc("Where it happened, in points.")),
     ])
 }
 
@@ -166,18 +166,21 @@ pub(crate) fn observation() -> Schema {
         ("tick", tick()),
         ("side", side().doc("Your side.")),
         ("role", t::literals(ROLES).doc("Your role.")),
-        ("outcome", outcome()),
-        ("alloy", stock()),
-        ("energy", stock()),
+        ("outcome", outcome().doc("Of your side.")),
+        ("alloy", stock().doc("Alloy in store.")),
+        ("energy", stock().doc("Energy in store.")),
         ("ground", section("ground").doc("Ground units: a summary, and lists in full detail.")),
         ("air", section("air").doc("Air units: a summary, and lists in full detail.")),
         ("buildings", t::list(own_building(), MAX_BUILDINGS as u64).doc("Your buildings.")),
         ("enemyBuildings", t::list(other_building(), others).doc("Enemy buildings in sight.")),
-        ("allyUnits", t::list(other_unit(), 2 * MAX_UNITS)),
-        ("allyBuildings", t::list(other_building(), 2 * MAX_BUILDINGS as u64)),
+        ("allyUnits", t::list(other_unit(), 2 * MAX_UNITS).doc("Units of your allies.")),
+        (
+            "allyBuildings",
+            t::list(other_building(), 2 * MAX_BUILDINGS as u64).doc("Buildings of your allies."),
+        ),
         ("patches", patches()),
         ("sides", standings([])),
-        ("events", t::list(event(), MAX_EVENTS as u64)),
+        ("events", t::list(event(), MAX_EVENTS as u64).doc("What you saw happen, oldest first.")),
     ])
 }
 
@@ -225,9 +228,9 @@ fn map_fields() -> Vec<Field> {
         ("tile", t::int(1, 1000).doc("Points to a tile.")),
         ("maxTicks", t::int(MIN_TICKS, MAX_TICKS).doc("The match is drawn after this tick.")),
         ("terrain", terrain()),
-        ("patchPlaces", patch_places()),
+        ("patchPlaces", patch_places().doc("Where the alloy patches lie, in points.")),
         ("starts", starts()),
-        ("kinds", kinds()),
+        ("kinds", kinds().doc("Numbers of every kind of unit and building.")),
     ]
 }
 
@@ -235,9 +238,9 @@ fn map_fields() -> Vec<Field> {
 pub(crate) fn match_data() -> Schema {
     let you = [
         ("side", side().doc("Your side.")),
-        ("role", t::literals(ROLES)),
-        ("allies", t::list(side(), 2)),
-        ("enemies", t::list(side(), 3)),
+        ("role", t::literals(ROLES).doc("Your role.")),
+        ("allies", t::list(side(), 2).doc("Sides that win and lose with you.")),
+        ("enemies", t::list(side(), 3).doc("Sides to eliminate.")),
     ];
     t::obj(with(you, map_fields()))
 }

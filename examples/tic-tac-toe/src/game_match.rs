@@ -1,11 +1,13 @@
 //! One running match: intents become moves, positions become views (§10). It draws no randomness and keeps no
 //! rule of its own; [`crate::rules`] decides what is legal.
 
+use crate::intent::Intent;
 use crate::manifest::MAX_EVENTS;
 use crate::rules::{Mark, Position, Refused, Ruleset, Square, Verdict};
 use playerthree_game::{
     CannotCreate, Context, Controller, GameMatch, Name, NoForfeit, Outcome, Seat, SeatInfo, Setup, ViewKind,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -68,10 +70,8 @@ impl TicTacToeMatch {
         }
     }
 
-    fn place(&mut self, mark: Mark, intent: &Value) -> Result<(), &'static str> {
-        let coordinate = |name: &str| intent.get(name).and_then(Value::as_i64).ok_or("out_of_bounds");
-        let ruleset = self.position.ruleset();
-        let square = ruleset.square(coordinate("row")?, coordinate("col")?).ok_or("out_of_bounds")?;
+    fn place(&mut self, mark: Mark, row: u8, col: u8) -> Result<(), &'static str> {
+        let square = self.position.ruleset().square(row.into(), col.into()).ok_or("out_of_bounds")?;
         let verdict = self.position.play(mark, square).map_err(code)?;
         self.log(json!({ "kind": "move", "side": mark.name(), "row": square.row, "col": square.col }));
         match verdict {
@@ -169,9 +169,11 @@ impl GameMatch for TicTacToeMatch {
         if self.declared.is_some() {
             return Err("over");
         }
-        match intent.get("kind").and_then(Value::as_str) {
-            Some("resign") => self.resign(mark),
-            _ => self.place(mark, intent),
+        match Intent::deserialize(intent) {
+            Ok(Intent::Move { row, col }) => self.place(mark, row, col),
+            Ok(Intent::Resign) => self.resign(mark),
+            // The host lets only intents of the declared shape through.
+            Err(_) => Err("out_of_bounds"),
         }
     }
 

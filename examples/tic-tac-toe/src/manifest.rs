@@ -1,7 +1,8 @@
 //! What tic-tac-toe tells the world about itself (§3). Data only; no rule is decided here.
 
+use crate::intent::Intent;
 use crate::rules::MAX_SIDE;
-use playerthree_game::{ChatLimits, Control, IntentKind, IntentLimits, Manifest, Schema, Skill, Topic, t};
+use playerthree_game::{Control, IntentKind, IntentLimits, Manifest, Schema, Skill, Topic, t};
 use std::sync::Arc;
 
 /// Most events a match keeps, and so the most that one observation can carry.
@@ -58,6 +59,15 @@ fn size() -> Schema {
     t::int(1, i64::from(MAX_SIDE))
 }
 
+/// The board's size and what wins on it.
+fn ruleset() -> [(&'static str, Schema); 3] {
+    [
+        ("rows", size().doc("Rows of the board.")),
+        ("cols", size().doc("Columns of the board.")),
+        ("winLength", size().doc("Marks in a line that win.")),
+    ]
+}
+
 fn result() -> Schema {
     t::literals(["running", "x", "o", "draw"]).doc("The winning side, draw, or running.")
 }
@@ -65,11 +75,12 @@ fn result() -> Schema {
 /// The members that the view, the observation and the observer view share.
 fn board_fields() -> Vec<(&'static str, Schema)> {
     let row = t::pattern(u32::from(MAX_SIDE), "^[xo.]{1,20}$");
+    let [rows, cols, win_length] = ruleset();
     vec![
         ("tick", t::int(0, MAX_SQUARES as i64 + 2).doc("Moves made so far.")),
-        ("rows", size()),
-        ("cols", size()),
-        ("winLength", size().doc("Marks in a line that win.")),
+        rows,
+        cols,
+        win_length,
         ("board", t::list(row, u64::from(MAX_SIDE)).doc("Rows from the top; x, o, or . for a free square.")),
         ("turn", t::literals(["x", "o", "none"]).doc("Whose move it is; none once the game has ended.")),
         ("result", result()),
@@ -98,8 +109,8 @@ fn view() -> Schema {
 fn observation() -> Schema {
     let mut fields = board_fields();
     fields.push(("you", sides().doc("Your side.")));
-    fields.push(("yourTurn", t::bool()));
-    fields.push(("events", t::list(event(), MAX_EVENTS as u64)));
+    fields.push(("yourTurn", t::bool().doc("Whether you may move now.")));
+    fields.push(("events", t::list(event(), MAX_EVENTS as u64).doc("What happened, oldest first.")));
     t::obj(fields)
 }
 
@@ -108,8 +119,8 @@ fn event() -> Schema {
         ("tick", t::int(0, MAX_SQUARES as i64 + 2)),
         ("kind", t::literals(["move", "win", "draw", "resign"])),
         ("side", t::opt(sides()).doc("Who moved, won or resigned.")),
-        ("row", t::opt(coordinate())),
-        ("col", t::opt(coordinate())),
+        ("row", t::opt(coordinate()).doc("Row of the mark placed.")),
+        ("col", t::opt(coordinate()).doc("Column of the mark placed.")),
     ])
 }
 
@@ -126,24 +137,6 @@ fn text_map<const N: usize>(entries: [(&str, &str); N]) -> std::collections::BTr
     entries.into_iter().map(|(name, text)| (name.into(), text.into())).collect()
 }
 
-fn intents() -> Vec<IntentKind> {
-    let roles: Vec<Arc<str>> = vec!["player".into()];
-    vec![
-        IntentKind {
-            name: "move".into(),
-            roles: roles.clone(),
-            params: vec![("row".into(), coordinate()), ("col".into(), coordinate())],
-            doc: "Places your mark on a free square. Refused with not_your_turn, occupied, out_of_bounds or over.".into(),
-        },
-        IntentKind {
-            name: "resign".into(),
-            roles,
-            params: vec![],
-            doc: "Concedes the game, on anybody's turn. Refused with over once the game has ended.".into(),
-        },
-    ]
-}
-
 fn control() -> Control {
     Control {
         intents: IntentLimits { per_second: 10.0, burst: 20 },
@@ -152,13 +145,14 @@ fn control() -> Control {
         stream: None,
         practice: None,
         pool: None,
-        chat: Some(ChatLimits { max_tell_chars: 300, max_say_chars: 200, ping: None }),
+        chat: None,
         pausable: None,
         signals: None,
     }
 }
 
 pub(crate) fn manifest() -> Manifest {
+    let [rows, cols, win_length] = ruleset();
     Manifest {
         id: "tic-tac-toe".into(),
         version: "1".into(),
@@ -173,21 +167,21 @@ pub(crate) fn manifest() -> Manifest {
             summary: "What to look for before each move.".into(),
             text: TACTICS.into(),
         }],
-        intents: intents(),
+        intents: IntentKind::all_of::<Intent>(&["player".into()]),
         observation: observation(),
         view: view(),
         observation_scope: None,
         match_data: Some(t::obj([
-            ("rows", size()),
-            ("cols", size()),
-            ("winLength", size()),
+            rows,
+            cols,
+            win_length,
             (
                 "salt",
                 t::int(0, i64::from(u32::MAX))
                     .doc("A number of this match, for players that vary their play."),
             ),
         ])),
-        lobby: Some(t::obj([("rows", size()), ("cols", size()), ("winLength", size())])),
+        lobby: Some(t::obj(ruleset())),
         observer: Some(view()),
         directive: t::obj([(
             "style",

@@ -1,53 +1,14 @@
-//! The rules of m,n,k tic-tac-toe, pure and alone: no match, no JSON, no clock.
+//! The rules of a match of tic-tac-toe, pure and alone: no match, no JSON, no clock.
 //!
-//! Any host can stand on this module. It must never learn about seats, rooms or manifests.
+//! Lines and the full board are those of `playerthree_tic_tac_toe_rules`, which every host of the game shares; here are
+//! whose turn it is, resignation, and the sizes that this game offers. It must never learn about seats, rooms or manifests.
 
-use std::fmt;
+use playerthree_tic_tac_toe_rules::{Board, Dense, Dimensions, Line, Placed};
+
+pub use playerthree_tic_tac_toe_rules::Mark;
 
 /// The largest number of rows, columns or marks in a line.
 pub const MAX_SIDE: u8 = 20;
-
-/// A player's mark. `X` always opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mark {
-    /// Moves first.
-    X,
-    /// Moves second.
-    O,
-}
-
-impl Mark {
-    /// The opponent's mark.
-    pub fn other(self) -> Self {
-        match self {
-            Self::X => Self::O,
-            Self::O => Self::X,
-        }
-    }
-
-    /// The mark's lower-case name, `x` or `o`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::X => "x",
-            Self::O => "o",
-        }
-    }
-
-    /// The mark of a lower-case name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "x" => Some(Self::X),
-            "o" => Some(Self::O),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Board size and the length of a winning line, each 1 to [`MAX_SIDE`].
 ///
@@ -100,9 +61,8 @@ impl Ruleset {
         Some(Square { row, col })
     }
 
-    /// The square's place in row order.
-    pub fn index(self, square: Square) -> usize {
-        usize::from(square.row) * usize::from(self.cols) + usize::from(square.col)
+    fn dimensions(self) -> Dimensions {
+        Dimensions { rows: self.rows.into(), cols: self.cols.into(), win_length: self.win_length.into() }
     }
 
     /// Every square in row order.
@@ -127,7 +87,7 @@ pub enum Refused {
     Over,
     /// It is the other player's turn.
     NotYourTurn,
-    /// The square already holds a mark.
+    /// The square already holds a mark, or is none of this board.
     Occupied,
 }
 
@@ -143,11 +103,10 @@ pub enum Verdict {
 }
 
 /// A game in progress or ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Position {
     ruleset: Ruleset,
-    cells: Vec<Option<Mark>>,
-    placed: usize,
+    board: Board<Dense>,
     last: Option<Square>,
     line: Vec<Square>,
     verdict: Verdict,
@@ -156,8 +115,8 @@ pub struct Position {
 impl Position {
     /// The empty board, `X` to move.
     pub fn new(ruleset: Ruleset) -> Self {
-        let cells = vec![None; ruleset.squares()];
-        Self { ruleset, cells, placed: 0, last: None, line: Vec::new(), verdict: Verdict::Running }
+        let board = Board::new(ruleset.dimensions());
+        Self { ruleset, board, last: None, line: Vec::new(), verdict: Verdict::Running }
     }
 
     /// The rules it is played by.
@@ -167,7 +126,7 @@ impl Position {
 
     /// Whose move it is, or nothing once the game has ended.
     pub fn turn(&self) -> Option<Mark> {
-        let next = if self.placed.is_multiple_of(2) { Mark::X } else { Mark::O };
+        let next = if self.board.placed().is_multiple_of(2) { Mark::X } else { Mark::O };
         (self.verdict == Verdict::Running).then_some(next)
     }
 
@@ -178,12 +137,12 @@ impl Position {
 
     /// The mark on a square of this board.
     pub fn at(&self, square: Square) -> Option<Mark> {
-        self.cells.get(self.ruleset.index(square)).copied().flatten()
+        self.board.at(square.row.into(), square.col.into())
     }
 
-    /// Marks on the board.
+    /// Marks on the board, at most 400.
     pub fn placed(&self) -> usize {
-        self.placed
+        usize::try_from(self.board.placed()).unwrap_or(usize::MAX)
     }
 
     /// The square of the last move.
@@ -201,26 +160,23 @@ impl Position {
         self.ruleset.all_squares().filter(|square| self.at(*square).is_none())
     }
 
-    /// Places a mark and judges the position. The cost depends on the winning length, not on the board.
+    /// Places a mark and judges the position. The cost does not depend on the board.
     pub fn play(&mut self, mark: Mark, square: Square) -> Result<Verdict, Refused> {
         match self.turn() {
             None => return Err(Refused::Over),
             Some(turn) if turn != mark => return Err(Refused::NotYourTurn),
             Some(_) => {}
         }
-        let index = self.ruleset.index(square);
-        match self.cells.get_mut(index) {
-            Some(cell @ None) => *cell = Some(mark),
-            _ => return Err(Refused::Occupied),
-        }
-        self.placed += 1;
+        let (row, col) = (i64::from(square.row), i64::from(square.col));
+        self.board.check(row, col).map_err(|_| Refused::Occupied)?;
+        let line = self.board.line_by(row, col, mark);
+        self.verdict = match self.board.place(row, col, mark) {
+            Placed::Open => Verdict::Running,
+            Placed::Line => Verdict::Won(mark),
+            Placed::Full => Verdict::Drawn,
+        };
         self.last = Some(square);
-        if let Some(line) = self.line_through(square, mark) {
-            self.line = line;
-            self.verdict = Verdict::Won(mark);
-        } else if self.placed == self.cells.len() {
-            self.verdict = Verdict::Drawn;
-        }
+        self.line = line.into_iter().flat_map(Line::cells).filter_map(|at| self.square(at)).collect();
         Ok(self.verdict)
     }
 
@@ -233,26 +189,8 @@ impl Position {
         Ok(self.verdict)
     }
 
-    /// A run of `mark` through this square that is long enough to win, in board order.
-    fn line_through(&self, square: Square, mark: Mark) -> Option<Vec<Square>> {
-        const DIRECTIONS: [(i64, i64); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
-        DIRECTIONS.into_iter().find_map(|(down, right)| {
-            let mut run: Vec<Square> = self.run_from(square, mark, (-down, -right)).collect();
-            run.reverse();
-            run.push(square);
-            run.extend(self.run_from(square, mark, (down, right)));
-            (run.len() >= usize::from(self.ruleset.win_length)).then_some(run)
-        })
-    }
-
-    /// The unbroken squares of `mark` next to this square in one direction.
-    fn run_from(&self, from: Square, mark: Mark, (down, right): (i64, i64)) -> impl Iterator<Item = Square> {
-        let reach = i64::from(self.ruleset.win_length);
-        (1..reach)
-            .map_while(move |n| {
-                self.ruleset.square(i64::from(from.row) + n * down, i64::from(from.col) + n * right)
-            })
-            .take_while(move |square| self.at(*square) == Some(mark))
+    fn square(&self, (row, col): (i64, i64)) -> Option<Square> {
+        self.ruleset.square(row, col)
     }
 }
 
@@ -322,10 +260,11 @@ mod tests {
         let mut position = played(3, 3, 3, &[(1, 1)]);
         let ruleset = position.ruleset();
         let centre = ruleset.square(1, 1).unwrap();
-        let before = position.clone();
+        let seen = |position: &Position| format!("{position:?}");
+        let before = seen(&position);
         assert_eq!(position.play(Mark::X, ruleset.square(0, 0).unwrap()), Err(Refused::NotYourTurn));
         assert_eq!(position.play(Mark::O, centre), Err(Refused::Occupied));
-        assert_eq!(position, before);
+        assert_eq!(seen(&position), before);
         position.resign(Mark::X).unwrap();
         assert_eq!(position.verdict(), Verdict::Won(Mark::O));
         assert_eq!(position.play(Mark::O, ruleset.square(0, 0).unwrap()), Err(Refused::Over));

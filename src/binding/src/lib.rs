@@ -2,14 +2,17 @@
 //!
 //! This crate owns no rule of the match and no byte of the room protocol; it joins the two.
 
+mod admission;
 mod ops;
 mod options;
 mod push;
+mod rights;
 mod room;
+mod watching;
 
 pub use room::{Event, MatchRoom, RECONNECTION_GRACE};
 
-use playerthree_host::{Account, Accounts, Agents};
+use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};
 use playerthree_rooms::{AuthRequest, Cx, Definition, Refusal, RoomSettings};
 use playerthree_schema::Schema;
 use playerthree_session::{Config, Match, Surface};
@@ -24,14 +27,15 @@ pub struct GameRooms {
     surface: Arc<Surface>,
     accounts: Arc<Accounts>,
     agents: Arc<Agents>,
+    places: PolicyPlaces,
     options: Arc<Schema>,
 }
 
 impl GameRooms {
-    /// Rooms for a game, with the process's accounts and agents.
-    pub fn new(surface: Arc<Surface>, accounts: Arc<Accounts>, agents: Arc<Agents>) -> Self {
+    /// Rooms for a game, with the process's accounts, agents and places for policies.
+    pub fn new(surface: Arc<Surface>, accounts: Arc<Accounts>, agents: Arc<Agents>, places: PolicyPlaces) -> Self {
         let options = Arc::new(options::schema(&surface.manifest));
-        Self { surface, accounts, agents, options }
+        Self { surface, accounts, agents, places, options }
     }
 }
 
@@ -62,6 +66,7 @@ impl Definition for GameRooms {
         let parts = room::Parts {
             game,
             agents: Arc::clone(&self.agents),
+            places: self.places.clone(),
             join_schema: Arc::clone(&self.options),
             bots,
             private: creation.private,

@@ -18,6 +18,7 @@ pub(crate) enum Op {
     Controller(SeatValue),
     ResolveApproval(Resolve),
     Mint(SeatWish),
+    InviteObserver,
 }
 
 /// An observer's request for frames.
@@ -95,6 +96,7 @@ pub(crate) fn parse(name: &str, body: Value) -> Result<Numbered, (Option<u32>, C
         }
         "resolveApproval" => read(members.into()).map(Op::ResolveApproval),
         "mint" => read(members.into()).map(Op::Mint),
+        "inviteObserver" => read::<Nothing>(members.into()).map(|_| Op::InviteObserver),
         _ => None,
     };
     op.map(|op| Numbered { seq, op }).ok_or(bad)

@@ -24,7 +24,10 @@ pub(crate) enum Part {
         team: Option<Name>,
     },
     /// Watches everything, as late as the match's policy says.
-    Observer,
+    Observer {
+        /// What a player of a private match handed out.
+        ticket: Option<String>,
+    },
 }
 
 impl Part {
@@ -35,7 +38,7 @@ impl Part {
                 team.as_ref().is_none_or(|team| *team == seat.team)
                     && role.as_ref().is_none_or(|role| *role == seat.role)
             }
-            Self::Spectator { .. } | Self::Observer => false,
+            Self::Spectator { .. } | Self::Observer { .. } => false,
         }
     }
 }
@@ -71,6 +74,7 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
         ("as", t::opt(t::literals(["player", "spectator", "observer"]))),
         ("team", t::opt(teams())),
         ("role", t::opt(roles)),
+        ("ticket", t::opt(t::str(32))),
         ("seed", t::opt(t::int(0, i64::from(u32::MAX)))),
         ("teams", t::opt(t::list(teams(), manifest.teams.len() as u64))),
         ("bots", t::opt(t::literals(tiers))),
@@ -89,7 +93,7 @@ pub(crate) fn part(schema: &Schema, options: &Value) -> Result<Part, Invalid> {
     let name = |member: &str| options.get(member).and_then(Value::as_str).map(Name::from);
     Ok(match options.get("as").and_then(Value::as_str) {
         Some("spectator") => Part::Spectator { team: name("team") },
-        Some("observer") => Part::Observer,
+        Some("observer") => Part::Observer { ticket: name("ticket").map(|ticket| ticket.to_string()) },
         _ => Part::Player { team: name("team"), role: name("role") },
     })
 }

@@ -3,7 +3,7 @@
 //! Only [`Manifest::check`] makes one, so whoever holds it need not check again.
 
 use crate::{IntentKind, Manifest, Name};
-use playerthree_schema::{Fields, Invalid, Kind, Merge, PathPart, Schema, SchemaCode};
+use playerthree_schema::{Described, Fields, Invalid, Kind, Merge, PathPart, Schema, SchemaCode};
 use serde_json::Value;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -137,6 +137,21 @@ impl Default for Detail {
 }
 
 impl IntentKind {
+    /// One kind for each variant of an enum that is tagged by `kind`, with its doc comment, open to each of these roles;
+    /// none for any other type. Kinds for fewer roles are narrowed afterwards.
+    pub fn all_of<T: Described>(roles: &[Name]) -> Vec<Self> {
+        let Kind::Union { tag, variants } = &T::schema().kind else { return Vec::new() };
+        let doc =
+            |name: &str| T::variants().iter().find(|variant| variant.name == name).map_or("", |v| v.doc);
+        let kind = |(name, params): &(Name, Fields)| Self {
+            name: name.clone(),
+            roles: roles.to_vec(),
+            params: params.clone(),
+            doc: doc(name).into(),
+        };
+        if &**tag == "kind" { variants.iter().map(kind).collect() } else { Vec::new() }
+    }
+
     /// Whether a role may send it.
     pub fn allows(&self, role: &str) -> bool {
         self.roles.iter().any(|allowed| &**allowed == role)

@@ -137,9 +137,34 @@ fn shapes_that_are_no_manifest_are_refused() {
         );
         assert!(found.iter().all(|fault| !fault.to_string().contains("CANARY")), "{found:#?}");
     }
-    assert!(Manifest::from_json(&json!([])).is_err());
+    let nothing = Manifest::from_json(&json!([])).expect_err("no object");
+    assert!(nothing.iter().any(|fault| fault.path == "manifest"));
     assert!(Manifest::from_text("{\"id\":1,\"id\":2}").is_err());
     assert!(Manifest::from_text(&" ".repeat(16 * 1_048_576 + 1)).is_err());
+}
+
+/// §3: faults of shape and of sense come back together, but none that only follows from what could not be read.
+#[test]
+fn what_could_be_read_is_judged_too() {
+    let paths = |change: fn(&mut Value)| -> Vec<String> {
+        let mut paths: Vec<String> = read(change).into_iter().map(|fault| fault.path).collect();
+        paths.dedup();
+        paths
+    };
+    let faults = paths(|w| {
+        w["title"] = json!(7);
+        w["id"] = json!("CANARY X");
+        w["control"]["CANARY"] = json!({});
+        w["control"]["intents"]["burst"] = json!(0);
+        w["topics"]["economy"]["text"] = json!("");
+    });
+    assert_eq!(faults, ["title", "control.?", "id", "topics.economy.text", "control.intents.burst"]);
+    assert_eq!(paths(|w| w["roles"] = json!(["ground"])), ["roles"]);
+    assert_eq!(paths(|w| w["tickRate"] = json!("fast")), ["tickRate"]);
+    assert_eq!(paths(|w| w["id"] = json!(null)), ["id"]);
+    let limits = paths(|w| w["control"]["signals"] = json!(3));
+    assert!(limits.iter().all(|path| path.starts_with("control.signals")), "{limits:?}");
+    assert_eq!(paths(|w| w["signals"]["kinds"] = json!(3)), ["signals.kinds"]);
 }
 
 /// §17: the lint reports faults, advice and sizes, in words and as JSON, and never repeats what breaks a grammar.

@@ -18,8 +18,16 @@ fn checked(manifest: Manifest) -> Checked {
     manifest.check().unwrap_or_else(|faults| panic!("{faults:#?}"))
 }
 
+/// A game whose observation has one of several shapes.
+fn tagged() -> Manifest {
+    let mut game = smallest();
+    let day = vec![("light", t::int(0, 9)), ("sun", t::bool())];
+    game.observation = t::union("time", [("day", day), ("night", vec![("light", t::bool())])]);
+    game
+}
+
 fn games() -> Vec<Checked> {
-    vec![checked(manifest()), checked(smallest())]
+    vec![checked(manifest()), checked(smallest()), checked(tagged())]
 }
 
 fn mandate() -> Value {
@@ -183,6 +191,18 @@ fn every_topic_is_served_in_bounded_pages() {
     }
 }
 
+/// §4 `observation/<field>`: in a tagged observation, a member is described as each variant declares it.
+#[test]
+fn a_tagged_observation_is_described_by_variant() {
+    let knowledge = Knowledge::new(&checked(tagged()));
+    let light = whole(&knowledge, "observation/light");
+    assert!(light.contains("With time \"day\":\n- light: integer 0..9\n"), "{light}");
+    assert!(light.contains("With time \"night\":\n- light: true | false\n"), "{light}");
+    assert!(!whole(&knowledge, "observation/sun").contains("night"));
+    assert!(whole(&knowledge, "observation/time").contains("- time: day | night"));
+    assert!(whole(&knowledge, "observation").contains("With time \"day\":\n- light: integer 0..9\n- sun:"));
+}
+
 /// §4: a schema page is the exported schema, in canonical order, whatever its line breaks.
 #[test]
 fn schema_pages_hold_the_exported_schema() {
@@ -308,7 +328,9 @@ fn default_skills_are_gated_by_mode() {
         "signal_update",
         "`limits`",
         "`pause`",
-        "include",
+        "`act`, ",
+        "owner_message",
+        "pool_publish",
     ] {
         assert!(!texts.contains(absent), "{absent}");
     }
@@ -325,7 +347,9 @@ fn default_skills_are_gated_by_mode() {
         "signal_update",
         "`limits`",
         "`pause`",
-        "\"include\"",
+        "`act`, `policy`, `practice`, `publish`, `say`",
+        "owner_message",
+        "pool_publish",
     ] {
         assert!(all.contains(present), "{present}");
     }

@@ -91,6 +91,8 @@ impl SeatGrant {
         let (seat, revoked) = (self.seat.clone(), self.revoked.clone());
         self.door.call(AgentCall { seat, method: method.to_owned(), args, revoked, reply })?;
         tokio::select! {
+            // A token that has ended gets no answer, not even one that is ready.
+            biased;
             () = self.revoked.cancelled() => Err(Code::BadToken.into()),
             answer = answer => answer.unwrap_or_else(|_| Err(Code::BadToken.into())),
         }

@@ -11,4 +11,5 @@ mod secret;
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, NAME_MAX};
 pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
 pub use live::{Answer, Live, TICKS_OWED_MAX};
-pub use secret::Token;
+pub use policies::{POLICY_PLACES, PolicyPlaces};
+pub use secret::{Digest, Token, digest as secret_digest};

@@ -3,7 +3,7 @@
 //! Still one owner and no clock of its own: the actor that holds it hands time in and delivers what comes out. Answers
 //! of policies arrive on other threads; they queue here (at most one an instance) and a wake-up tells the actor.
 
-use crate::policies::{Answered, Policies, Probe};
+use crate::policies::{Answered, NoProbe, Policies, PolicyPlaces, Probe};
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
     Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant,
@@ -33,9 +33,9 @@ pub struct Live<R> {
 }
 
 impl<R> Live<R> {
-    /// Joins a match to its sandbox. `wake` is called on other threads when a policy answered; it must not block.
-    pub fn new(game: Match, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let policies = Policies::new(Arc::clone(game.surface()), wake);
+    /// Joins a match to its sandbox, whose instances take `places`. `wake` is called on other threads when a policy answered; it must not block.
+    pub fn new(game: Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let policies = Policies::new(Arc::clone(game.surface()), places, wake);
         Self { game, policies, waits: HashMap::new(), probes: HashMap::new(), answers: Vec::new(), owed: 0 }
     }
 
@@ -64,7 +64,7 @@ impl<R> Live<R> {
             }
         }
         for seat in changes.policies_ended.drain(..) {
-            self.policies.end(&seat);
+            self.end_policies(&seat, Code::NotInMatch);
         }
         changes
     }
@@ -72,13 +72,18 @@ impl<R> Live<R> {
     /// Gives a seat to an occupant. What another owner's agent had running or waiting there ends with `bad_token`.
     pub fn assign(&mut self, seat: &Seat, occupant: Occupant, now: Millis) -> Result<(), CallError> {
         if self.game.assign(seat, occupant)? == Handover::NewOwner {
-            self.policies.end(seat);
-            if let Some((_, Some(caller))) = self.probes.remove(seat) {
-                self.answers.push((caller, Err(Code::BadToken.into())));
-            }
+            self.end_policies(seat, Code::BadToken);
         }
         self.play_turns(now);
         Ok(())
+    }
+
+    /// Ends whatever runs or is tried out for a seat. Whoever waits for a trial learns why there will be none.
+    fn end_policies(&mut self, seat: &Seat, why: Code) {
+        self.policies.end(seat);
+        if let Some((_, Some(caller))) = self.probes.remove(seat) {
+            self.answers.push((caller, Err(why.into())));
+        }
     }
 
     // --- calls ---------------------------------------------------------------------------------------------------
@@ -217,7 +222,11 @@ impl<R> Live<R> {
         let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
         match self.policies.probe(seat, &activation, &match_data) {
             Ok(()) => _ = self.probes.insert(seat.clone(), (activation, caller)),
-            Err(error) => self.probed(seat, &activation, caller, Err(error)),
+            Err(NoProbe::Refused(error)) => self.probed(seat, &activation, caller, Err(error)),
+            Err(NoProbe::NoPlace) => {
+                self.game.not_tried(seat, &activation);
+                self.answers.extend(caller.map(|caller| (caller, Err(Code::Busy.into()))));
+            }
         }
     }
 
@@ -231,8 +240,9 @@ impl<R> Live<R> {
         self.game.activated(seat, activation, &probe);
         if probe.is_ok() {
             let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
-            self.policies.start(seat, activation, &match_data);
+            self.policies.start(seat, &match_data);
         }
+        self.policies.end_probe(seat);
         let Some(caller) = caller else { return };
         let answer = match (&activation.approval, &probe) {
             (None, Ok(_)) => {
@@ -277,7 +287,6 @@ impl<R> Live<R> {
             Err(_) => Probe::Failed(PolicyError { code: "bad_output", message: None }),
         };
         let Probe::Failed(error) = probe else { return };
-        self.policies.end_probe(seat);
         if let Some((activation, caller)) = self.probes.remove(seat) {
             self.probed(seat, &activation, caller, Err(error));
         }

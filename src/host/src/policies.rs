@@ -9,12 +9,41 @@ use playerthree_session::{Activation, Match, Millis, PolicyError, Surface, Thoug
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How long after a crash a policy starts again; doubles with every crash in a row.
 const RESTART_FIRST: Millis = 1_000;
 
 /// The longest wait before a restart.
 const RESTART_MOST: Millis = 60_000;
+
+/// Most policy instances of one process, those on trial included. Each may take its memory limit.
+pub const POLICY_PLACES: usize = 256;
+
+/// The places for policy instances that all matches of a process share.
+#[derive(Clone, Debug)]
+pub struct PolicyPlaces(Arc<Semaphore>);
+
+impl PolicyPlaces {
+    /// So many places.
+    pub fn new(places: usize) -> Self {
+        Self(Arc::new(Semaphore::new(places)))
+    }
+}
+
+impl Default for PolicyPlaces {
+    fn default() -> Self {
+        Self::new(POLICY_PLACES)
+    }
+}
+
+/// Why an artifact is not tried.
+pub(crate) enum NoProbe {
+    /// It breaks a limit.
+    Refused(PolicyError),
+    /// Every place is taken.
+    NoPlace,
+}
 
 /// What came back from the sandbox.
 pub(crate) enum Answered {
@@ -56,6 +85,8 @@ struct Slot {
     artifact: Arc<sandbox::Artifact>,
     detail: Option<Vec<Name>>,
     thinking: bool,
+    /// Given back when the slot goes.
+    place: OwnedSemaphorePermit,
 }
 
 /// The policy of a seat across its crashes.
@@ -70,6 +101,7 @@ struct Running {
 pub(crate) struct Policies {
     surface: Arc<Surface>,
     limits: Option<sandbox::Limits>,
+    places: PolicyPlaces,
     running: HashMap<Seat, Running>,
     probes: HashMap<Seat, Slot>,
     runs: u64,
@@ -80,12 +112,13 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    pub(crate) fn new(surface: Arc<Surface>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub(crate) fn new(surface: Arc<Surface>, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = mpsc::channel();
         let limits = surface.manifest.control.policy.as_ref().map(limits);
         Self {
             surface,
             limits,
+            places,
             running: HashMap::new(),
             probes: HashMap::new(),
             runs: 0,
@@ -97,16 +130,11 @@ impl Policies {
     }
 
     /// Loads an artifact to try it out. The match refuses a second probe of the seat meanwhile.
-    pub(crate) fn probe(
-        &mut self,
-        seat: &Seat,
-        activation: &Activation,
-        match_data: &Value,
-    ) -> Result<(), PolicyError> {
-        let artifact = self.artifact(activation)?;
-        let slot = self.load(seat, true, artifact, match_data.to_string().into());
-        self.probes
-            .insert(seat.clone(), slot.ok_or(PolicyError { code: "runtime_not_allowed", message: None })?);
+    pub(crate) fn probe(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) -> Result<(), NoProbe> {
+        let artifact = self.artifact(activation).map_err(NoProbe::Refused)?;
+        let place = Arc::clone(&self.places.0).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
+        let slot = self.load(seat, true, artifact, match_data.to_string().into(), place);
+        self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
         Ok(())
     }
 
@@ -126,16 +154,17 @@ impl Policies {
         }
     }
 
-    /// Ends a probe without an answer.
+    /// Ends a probe and gives its place back.
     pub(crate) fn end_probe(&mut self, seat: &Seat) {
         self.probes.remove(seat);
     }
 
-    /// Starts a fresh instance of a version that its probe found working (§10: every instance is initialized anew).
-    pub(crate) fn start(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) {
-        let Ok(artifact) = self.artifact(activation) else { return };
+    /// Starts a fresh instance of a version that its probe found working, in the probe's place (§10: every instance is
+    /// initialized anew).
+    pub(crate) fn start(&mut self, seat: &Seat, match_data: &Value) {
+        let Some(Slot { artifact, place, .. }) = self.probes.remove(seat) else { return };
         let match_data: Arc<str> = match_data.to_string().into();
-        if let Some(slot) = self.load(seat, false, artifact, Arc::clone(&match_data)) {
+        if let Some(slot) = self.load(seat, false, artifact, Arc::clone(&match_data), place) {
             let running = Running { slot, match_data, crashes: 0, restart_at: None };
             self.running.insert(seat.clone(), running);
         }
@@ -183,18 +212,13 @@ impl Policies {
         let seats: Vec<Seat> =
             self.running.iter().filter(|(_, running)| due(running)).map(|(seat, _)| seat.clone()).collect();
         for seat in seats {
+            let Some(Running { slot, match_data, crashes, .. }) = self.running.remove(&seat) else { continue };
             if game.outcome(&seat.team).is_final() {
-                self.running.remove(&seat);
                 continue;
             }
-            let Some(running) = self.running.get(&seat) else { continue };
-            let (artifact, data) = (Arc::clone(&running.slot.artifact), Arc::clone(&running.match_data));
-            if let Some(slot) = self.load(&seat, false, artifact, data)
-                && let Some(running) = self.running.get_mut(&seat)
-            {
-                running.slot = slot;
-                running.restart_at = None;
-            }
+            let fresh = self.load(&seat, false, slot.artifact, Arc::clone(&match_data), slot.place);
+            let running = fresh.map(|slot| Running { slot, match_data, crashes, restart_at: None });
+            self.running.extend(running.map(|running| (seat, running)));
         }
     }
 
@@ -213,7 +237,6 @@ impl Policies {
                 thought(answer)
             }
         };
-        self.probes.remove(&from.seat);
         Some(Answered::Probed(from.seat, failure))
     }
 
@@ -285,6 +308,7 @@ impl Policies {
         probe: bool,
         artifact: Arc<sandbox::Artifact>,
         match_data: Arc<str>,
+        place: OwnedSemaphorePermit,
     ) -> Option<Slot> {
         self.runs += 1;
         let run = self.runs;
@@ -293,7 +317,7 @@ impl Policies {
             sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
         let instance = sandbox::Instance::load(setup, done);
-        Some(Slot { run, instance, artifact, detail: None, thinking: false })
+        Some(Slot { run, instance, artifact, detail: None, thinking: false, place })
     }
 
     /// What the sandbox calls with an answer, on a thread of its own.

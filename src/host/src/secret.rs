@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 use std::fmt;
 
 /// What is kept of a secret.
-pub(crate) type Digest = [u8; 32];
+pub type Digest = [u8; 32];
 
 /// The digest of a presented secret.
-pub(crate) fn digest(secret: &str) -> Digest {
+pub fn digest(secret: &str) -> Digest {
     Sha256::digest(secret.as_bytes()).into()
 }
 

@@ -2,7 +2,7 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
-use playerthree_host::{Answer, Live};
+use playerthree_host::{Answer, Live, PolicyPlaces};
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -21,6 +21,10 @@ struct Driver {
 impl Driver {
     /// A duel without bots.
     fn new() -> Self {
+        Self::with_places(8)
+    }
+
+    fn with_places(places: usize) -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let teams: Vec<Name> = vec!["red".into(), "blue".into()];
         let observers = ObserverPolicy::Closed;
@@ -28,7 +32,7 @@ impl Driver {
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
-        let live = Live::new(game, Arc::new(move || _ = wake.lock().unwrap().send(())));
+        let live = Live::new(game, PolicyPlaces::new(places), Arc::new(move || _ = wake.lock().unwrap().send(())));
         Self { live, woken, now: 0 }
     }
 
@@ -227,4 +231,33 @@ fn an_approved_artifact_that_fails_its_trial_is_not_activated() {
     assert_eq!(answer.unwrap_err().code.as_str(), "approval_failed");
     let status = driver.status(&seat);
     assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("failed")));
+}
+
+/// §15.5: past its bound of instances the process refuses another one, and a place that is given back is free.
+#[test]
+fn policies_take_places_and_give_them_back() {
+    let mut driver = Driver::with_places(1);
+    let (ground, air) = (driver.seat("red", "ground"), driver.seat("red", "air"));
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    assert_eq!(driver.call(&ground, "policyDeploy", code.clone()).unwrap()["version"], 1);
+    assert_eq!(driver.call(&air, "policyDeploy", code.clone()).unwrap_err().code.as_str(), "busy");
+    driver.live.assign(&ground, Occupant::Nobody, driver.now).unwrap();
+    assert_eq!(driver.call(&air, "policyDeploy", code).unwrap()["version"], 1);
+}
+
+/// §11: the policies of a side that is out end with it, and a trial that was under way is answered.
+#[test]
+fn the_end_of_a_side_answers_its_trials() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    driver.live.call(&seat, Right::Agent, "policyDeploy", &code, "the deploy", driver.now);
+    driver.live.game_mut().forfeit("red", driver.now).unwrap();
+    driver.now += 100;
+    driver.live.tick(driver.now);
+    assert!(driver.live.game().outcome("red").is_final());
+    driver.live.take_changes(driver.now);
+    let (_, answer) = driver.live.take_answers().pop().expect("an answer");
+    assert_eq!(answer.unwrap_err().code.as_str(), "not_in_match");
+    assert_eq!(driver.call(&seat, "policyDeploy", code).unwrap_err().code.as_str(), "not_in_match");
 }

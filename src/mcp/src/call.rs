@@ -2,6 +2,7 @@
 //! of our own output. A failed call is a result too, with a closed code and nothing of the input.
 
 use crate::lease::Lease;
+use crate::quota::Place;
 use crate::render::{self, Answer, Paging};
 use crate::surface::{Offer, Offered};
 use playerthree_schema::{Invalid, PathPart, SchemaCode};
@@ -22,7 +23,7 @@ pub(crate) async fn call(
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
             result.structured_content = Some(answer.structured);
-            result.meta = Some(offer.meta());
+            result.meta = offer.meta();
             result
         }
         Err(error) => refused(offer, error),
@@ -33,7 +34,7 @@ pub(crate) async fn call(
 pub(crate) fn refused(offer: &Offer, error: impl Into<CallError>) -> CallToolResult {
     let text = error.into().to_json("error").to_string();
     let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.meta = Some(offer.meta());
+    result.meta = offer.meta();
     result
 }
 
@@ -43,11 +44,12 @@ async fn carry_out(
     name: &str,
     mut arguments: Map<String, Value>,
 ) -> Result<Answer, CallError> {
-    if !lease.within_rate() {
+    if !lease.quota.within_rate() {
         return Err(Code::RateLimited.into());
     }
     let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
-    let _place = lease.place(tool.method).ok_or(Code::Busy)?;
+    let place = if tool.method == "wait" { Place::Wait } else { Place::Call };
+    let _place = lease.quota.place(place).ok_or(Code::Busy)?;
     take_role(lease, tool.method, &mut arguments)?;
     let arguments = Value::Object(arguments);
     let answer = match later_page(lease, tool.method, &arguments)? {

@@ -3,49 +3,25 @@
 
 use crate::config::Limits;
 use crate::pages::Snapshot;
+use crate::quota::Quota;
 use dashmap::DashMap;
 use playerthree_host::{SeatGrant, Token};
-use playerthree_session::{Bucket, Millis};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// One claimed seat token.
 pub(crate) struct Lease {
     /// The seat.
     pub(crate) grant: Arc<SeatGrant>,
-    opened: Instant,
-    bucket: Mutex<Bucket>,
-    calls: Semaphore,
-    waits: Semaphore,
+    /// What it may still ask for.
+    pub(crate) quota: Quota,
     snapshot: Mutex<Option<Arc<Snapshot>>>,
     cut: CancellationToken,
 }
 
 impl Lease {
     fn new(grant: Arc<SeatGrant>, cut: CancellationToken, limits: &Limits) -> Self {
-        Self {
-            grant,
-            opened: Instant::now(),
-            bucket: Mutex::new(Bucket::new(limits.calls_per_second, limits.calls_burst, 0)),
-            calls: Semaphore::new(limits.calls_in_flight),
-            waits: Semaphore::new(limits.waits_in_flight),
-            snapshot: Mutex::new(None),
-            cut,
-        }
-    }
-
-    /// Counts a call against the rate, and says whether it may run.
-    pub(crate) fn within_rate(&self) -> bool {
-        let elapsed = Millis::try_from(self.opened.elapsed().as_millis()).unwrap_or(Millis::MAX);
-        self.bucket.lock().unwrap_or_else(PoisonError::into_inner).take(elapsed)
-    }
-
-    /// A place in flight, held until it is dropped; nothing when all are taken.
-    pub(crate) fn place(&self, method: &str) -> Option<SemaphorePermit<'_>> {
-        let places = if method == "wait" { &self.waits } else { &self.calls };
-        places.try_acquire().ok()
+        Self { grant, quota: Quota::new(limits), snapshot: Mutex::new(None), cut }
     }
 
     /// The observation that later pages are read from.

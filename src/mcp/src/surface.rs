@@ -1,4 +1,4 @@
-//! A game's tools as this endpoint lists and checks them: made once for each game, shared by every call.
+//! The tools of a game, or of another toolbox, as they are listed and checked: made once, shared by every call.
 
 use dashmap::DashMap;
 use jsonschema::Validator;
@@ -49,11 +49,11 @@ impl Offered {
     }
 }
 
-/// The tools of one game.
+/// The tools of one game or one toolbox.
 pub(crate) struct Offer {
     tools: Vec<(&'static str, Offered)>,
     list: ListToolsResult,
-    meta: MetaObject,
+    meta: Option<MetaObject>,
 }
 
 /// A tool's output schema is no valid JSON Schema, so nothing could be checked against it.
@@ -61,13 +61,23 @@ pub(crate) struct Offer {
 pub(crate) struct BadSchema;
 
 impl Offer {
-    fn new(surface: &Surface) -> Result<Self, BadSchema> {
+    /// The tools of a game, with its surface hash beside them.
+    fn of_game(surface: &Surface) -> Result<Self, BadSchema> {
         let meta = MetaObject(Map::from_iter([(HASH_MEMBER.to_owned(), surface.hash.clone().into())]));
-        let mut list = ListToolsResult::with_all_items(surface.tools.iter().map(listed).collect());
-        list.meta = Some(meta.clone());
+        Self::new(&surface.tools, Some(meta))
+    }
+
+    /// Tools that are no game's.
+    pub(crate) fn of_tools(tools: &[Tool]) -> Result<Self, BadSchema> {
+        Self::new(tools, None)
+    }
+
+    fn new(tools: &[Tool], meta: Option<MetaObject>) -> Result<Self, BadSchema> {
+        let mut list = ListToolsResult::with_all_items(tools.iter().map(listed).collect());
+        list.meta = meta.clone();
         list.ttl_ms = Some(STATIC_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
-        let tools = surface.tools.iter().map(offered).collect::<Result<_, _>>()?;
+        let tools = tools.iter().map(offered).collect::<Result<_, _>>()?;
         Ok(Self { tools, list, meta })
     }
 
@@ -82,7 +92,7 @@ impl Offer {
     }
 
     /// The `_meta` of every result.
-    pub(crate) fn meta(&self) -> MetaObject {
+    pub(crate) fn meta(&self) -> Option<MetaObject> {
         self.meta.clone()
     }
 }
@@ -111,7 +121,7 @@ impl Offers {
         if let Some(offer) = self.0.get(&surface.hash) {
             return Ok(Arc::clone(&offer));
         }
-        let offer = Arc::new(Offer::new(surface)?);
+        let offer = Arc::new(Offer::of_game(surface)?);
         self.0.insert(surface.hash.clone(), Arc::clone(&offer));
         Ok(offer)
     }

@@ -95,7 +95,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A bearer token, shown once: the inbox id, a dot, and 32 random bytes.
+/// A bearer token, shown once. One for an inbox is its id, a dot, and 32 random bytes; an agent's is 24 random bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -108,6 +108,11 @@ impl std::fmt::Debug for Token {
 impl Token {
     pub(crate) fn mint(inbox: &str) -> io::Result<Self> {
         Ok(Self(format!("{inbox}.{}", URL_SAFE_NO_PAD.encode(random::<32>()?))))
+    }
+
+    /// A token of 192 random bits that names no inbox: 32 base64url characters.
+    pub(crate) fn mint_agent() -> io::Result<Self> {
+        Ok(Self(URL_SAFE_NO_PAD.encode(random::<24>()?)))
     }
 
     /// The text to hand over; it must not be logged.

@@ -6,6 +6,7 @@
 //!
 //! No key or token ever appears in an error, in a log line or in the result of a tool.
 
+mod agents;
 pub mod canonical;
 mod compose;
 mod directory;
@@ -25,10 +26,12 @@ mod store;
 pub mod tools;
 pub mod verify;
 
+pub use agents::Agent;
 pub use error::PipesError;
-pub use feed::Feed;
+pub use feed::{Feed, Follower};
 pub use http::router;
 pub use inbox::{Inbox, Listing, Page, Posted};
+pub use keys::Token;
 pub use limits::{Clock, Limits, Rate};
 pub use meta::{InboxKind, SeatRole, SeatStatus};
 pub use pairing::{PairingCode, Proof};

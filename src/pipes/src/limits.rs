@@ -38,6 +38,12 @@ pub struct Limits {
     pub verify_rate: Rate,
     /// Bytes of a log that a caller may have verified.
     pub verify_bytes: usize,
+    /// Agents that exist; past it the oldest one without a seat makes room.
+    pub agents: usize,
+    /// How long an agent's token lives.
+    pub agent_life_ms: u64,
+    /// Agents minted, over the whole server.
+    pub agent_rate: Rate,
     /// Inboxes that exist.
     pub inboxes: usize,
     /// Inboxes that are open (a file handle and an index each); idle ones make room.
@@ -71,6 +77,9 @@ impl Default for Limits {
             redeem_rate: Rate { per_second: 2, burst: 50 },
             verify_rate: Rate { per_second: 4, burst: 20 },
             verify_bytes: 4 << 20,
+            agents: 4096,
+            agent_life_ms: 30 * 24 * HOUR_MS,
+            agent_rate: Rate { per_second: 2, burst: 50 },
             inboxes: 10_000,
             open_inboxes: 512,
             seats: 16,

@@ -142,6 +142,15 @@ impl Meta {
         self.seats.iter().find(|seat| seat.holder.as_deref() == Some(holder) && seat.is_live(now_ms))
     }
 
+    /// Whether the token of this digest reads the inbox: its read token, its host's or a live seat's.
+    pub(crate) fn may_read(&self, digest: &str, now_ms: u64) -> bool {
+        let is_same = |stored: &str| keys::same(stored.as_bytes(), digest.as_bytes());
+        let mut seats = self.seats.iter().filter(|seat| seat.is_live(now_ms));
+        is_same(&self.read)
+            || is_same(&self.host)
+            || seats.any(|seat| seat.token.as_deref().is_some_and(is_same))
+    }
+
     /// The live seat that a bearer token belongs to.
     pub(crate) fn seat_by_token(&self, token: &str, now_ms: u64) -> Option<&Seat> {
         let mut live = self.seats.iter().filter(|seat| seat.is_live(now_ms));

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
+use crate::agents::Agents;
 use crate::canonical::hex;
 use crate::directory::{Known, find_inboxes, remove};
 use crate::error::PipesError;
@@ -19,6 +20,9 @@ use crate::limits::{Bucket, Clock, Limits};
 use crate::meta::{InboxKind, Meta, Seat, SeatRole, SeatStatus, sync_parent};
 use crate::seats::{Host, SeatOwner};
 use crate::verify;
+
+/// Bytes of an idempotency key.
+const MAX_IDEMPOTENCY_KEY: usize = 128;
 
 /// Where and how the inboxes live.
 #[derive(Debug)]
@@ -82,6 +86,7 @@ pub struct Pipes {
     open_rate: Mutex<Bucket>,
     pub(crate) redeem_rate: Mutex<Bucket>,
     verify_rate: Mutex<Bucket>,
+    pub(crate) agents: Agents,
     /// Held for as long as the directory is this server's.
     _lock: File,
 }
@@ -116,6 +121,7 @@ impl Pipes {
             open_rate: Mutex::new(Bucket::new(limits.open_rate, now)),
             redeem_rate: Mutex::new(Bucket::new(limits.redeem_rate, now)),
             verify_rate: Mutex::new(Bucket::new(limits.verify_rate, now)),
+            agents: Agents::load(&dir.join("agents"), limits.agent_rate, now)?,
             master,
             dir,
             limits,
@@ -136,12 +142,13 @@ impl Pipes {
         self.clock.now_ms()
     }
 
-    /// Forgets expired inboxes and deletes their files. To be called now and then; it blocks on the disk.
+    /// Forgets expired agents and inboxes, and deletes the files of these. To be called now and then; it blocks on the disk.
     ///
     /// # Errors
     /// When a file cannot be deleted.
     pub fn sweep(&self) -> io::Result<()> {
         let now = self.clock.now_ms();
+        self.agents.forget_expired(now);
         let expired: Vec<String> = {
             let mut known = lock(&self.inboxes);
             let expired: Vec<_> =
@@ -328,10 +335,7 @@ impl Pipes {
     /// [`PipesError::NotFound`].
     pub async fn reader(self: &Arc<Self>, token: &str) -> Result<Arc<Inbox>, PipesError> {
         let inbox = self.find(inbox_of(token).ok_or(PipesError::NotFound)?).await?;
-        let meta = inbox.meta();
-        let may_read = matches(&meta.read, token)
-            || matches(&meta.host, token)
-            || meta.seat_by_token(token, self.now_ms()).is_some();
+        let may_read = inbox.meta().may_read(&keys::digest(token), self.now_ms());
         if may_read { Ok(inbox) } else { Err(PipesError::NotFound) }
     }
 
@@ -358,12 +362,16 @@ impl Pipes {
     /// Stores a body from outside. A signed inbox takes it only with the signature of a live key.
     ///
     /// # Errors
-    /// [`PipesError::Unsigned`], [`PipesError::TooLarge`], [`PipesError::RateLimited`], [`PipesError::InboxFull`],
-    /// [`PipesError::NotFound`], [`PipesError::Unavailable`].
+    /// [`PipesError::Unsigned`], [`PipesError::TooLarge`], [`PipesError::BadRequest`] for an idempotency key of more than
+    /// 128 bytes, [`PipesError::RateLimited`], [`PipesError::InboxFull`], [`PipesError::NotFound`],
+    /// [`PipesError::Unavailable`].
     pub async fn post(&self, writer: &Writer, post: Incoming) -> Result<Posted, PipesError> {
         let Writer(inbox) = writer;
         if post.body.len() > self.limits.body_bytes {
             return Err(PipesError::TooLarge);
+        }
+        if post.idempotency_key.as_ref().is_some_and(|key| key.len() > MAX_IDEMPOTENCY_KEY) {
+            return Err(PipesError::BadRequest);
         }
         let signer = self.attribute(inbox, &post)?;
         let digest = post.idempotency_key.as_deref().map(|key| {
@@ -441,6 +449,14 @@ impl Pipes {
 /// The right to post to an inbox.
 #[derive(Debug, Clone)]
 pub struct Writer(pub(crate) Arc<Inbox>);
+
+impl Writer {
+    /// The inbox.
+    #[must_use]
+    pub fn inbox(&self) -> &Arc<Inbox> {
+        &self.0
+    }
+}
 
 /// A body from outside with what came with it.
 #[derive(Debug, Clone, Default)]

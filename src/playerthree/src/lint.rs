@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, LintReport, Manifest, lint};
 use playerthree_tic_tac_toe::TicTacToe;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest file that is read.
@@ -55,11 +55,17 @@ fn shipped(name: &str) -> anyhow::Result<Box<dyn Game>> {
 }
 
 fn judge_file(file: &Path) -> anyhow::Result<LintReport> {
-    let size = std::fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
-    anyhow::ensure!(size <= FILE_BYTES, "{} is larger than {FILE_BYTES} bytes", file.display());
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = read_bounded(file).with_context(|| format!("cannot read {}", file.display()))?;
+    anyhow::ensure!(text.len() as u64 <= FILE_BYTES, "{} is larger than {FILE_BYTES} bytes", file.display());
     Ok(match Manifest::from_text(&text) {
         Ok(manifest) => lint(&manifest),
         Err(faults) => LintReport::unreadable(faults),
     })
+}
+
+/// Reads one byte past the bound at most, so that no file, device or pipe is read without end.
+fn read_bounded(file: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(file)?.take(FILE_BYTES + 1).read_to_string(&mut text)?;
+    Ok(text)
 }

@@ -1,9 +1,12 @@
 //! The `playerthree` command: parsing and one call.
 
 mod demo;
+mod download;
 mod lint;
 mod load;
 mod page;
+mod pipes_mcp;
+mod pipes_room;
 mod relay;
 mod serve;
 mod verify;
@@ -31,7 +34,7 @@ enum Command {
     Load(load::LoadArgs),
     /// Judges a game's manifest as the host would, and says how to mend it
     Lint(lint::Args),
-    /// Verifies a log of hash-chained games: 0 valid, 1 faulty, 2 unreadable
+    /// Verifies a log of hash-chained games, from a file or a server: exit status 0 valid, 1 faulty, 2 no verdict
     Verify(verify::VerifyArgs),
     /// Prints the canonical form (RFC 8785) of the JSON on standard input
     Canonicalize(verify::CanonicalizeArgs),
@@ -44,7 +47,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Load(args) => run_load(args).map(|()| ExitCode::SUCCESS),
         Command::Lint(args) => lint::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Verify(args) => verify::run(&args),
+        Command::Verify(args) => Ok(verify::run(&args)),
         Command::Canonicalize(args) => verify::run_canonicalize(args),
     };
     result.unwrap_or_else(|error| {

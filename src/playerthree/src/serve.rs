@@ -1,5 +1,7 @@
 //! `playerthree serve`: the shipped games, rooms, agents' endpoint and page on one port, until a signal stops them.
 
+use crate::pipes_mcp::PipesTools;
+use crate::pipes_room::PipesRooms;
 use crate::{demo, page, relay};
 use anyhow::Context as _;
 use axum::Router;
@@ -8,7 +10,7 @@ use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
 use playerthree_binding::GameRooms;
 use playerthree_game::Game;
-use playerthree_host::{Accounts, Agents};
+use playerthree_host::{Accounts, Agents, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_pipes::Pipes;
 use playerthree_rooms::{Config, ServeLimits, Server};
@@ -113,17 +115,18 @@ pub(crate) async fn serve(
     let address = listener.local_addr().context("the listener has no address")?;
     let accounts = Arc::new(Accounts::default());
     let agents = Arc::new(Agents::default());
-    let rooms = rooms(&accounts, &agents)?;
+    let pipes = open_pipes(args).await?;
+    let rooms = rooms(&accounts, &agents, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
-    let pipes = open_pipes(args).await?;
     let draining = Arc::new(AtomicBool::new(false));
     let app = Router::new()
         .route("/", rooms.root(get(page::index)))
         .merge(page::routes())
         .merge(demo::routes(accounts, rooms.clone()))
         .merge(health(Arc::clone(&draining)))
-        .merge(playerthree_mcp::router(mcp, Arc::clone(&agents)))
+        .merge(playerthree_mcp::router(mcp.clone(), Arc::clone(&agents)))
+        .merge(pipes_mcp(mcp, &pipes)?)
         .merge(playerthree_pipes::router(Arc::clone(&pipes)))
         .merge(rooms.router());
     let sweeping = tokio::spawn(sweep(pipes));
@@ -158,12 +161,20 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// Who may reach the agents' endpoint: loopback names and origins with the server's own port, and what the operator adds.
+/// Who may reach the agents' endpoint: loopback names and the address that is listened on, and what the operator adds.
 fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
-    let own = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", address.port()));
-    let origins =
-        own.iter().map(|host| format!("http://{host}")).chain(args.origins.iter().cloned()).collect();
-    let hosts = own.iter().cloned().chain(args.hosts.iter().cloned()).collect();
+    let own_address = SocketAddr::new(address.ip(), 0).to_string();
+    let own_address = own_address.trim_end_matches(":0");
+    let mut hosts: Vec<String> = args.hosts.clone();
+    for name in ["127.0.0.1", "localhost", "[::1]", own_address] {
+        hosts.push(format!("{name}:{}", address.port()));
+        // Clients leave the scheme's own port out.
+        if address.port() == 80 {
+            hosts.push(name.to_owned());
+        }
+    }
+    let own = hosts.iter().skip(args.hosts.len()).map(|host| format!("http://{host}"));
+    let origins = args.origins.iter().cloned().chain(own).collect();
     McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
 }
 
@@ -174,6 +185,13 @@ async fn open_pipes(args: &Args) -> anyhow::Result<Arc<Pipes>> {
     tokio::task::spawn_blocking(move || Pipes::open(config))
         .await?
         .with_context(|| format!("cannot use {}; choose another directory with --data", directory.display()))
+}
+
+/// The pipes' tools for agents, behind the same guard as the games'.
+fn pipes_mcp(config: McpConfig, pipes: &Arc<Pipes>) -> anyhow::Result<Router> {
+    let tools = PipesTools(Arc::clone(pipes));
+    playerthree_mcp::toolbox_router(playerthree_pipes::http::MCP_PATH, config, tools)
+        .map_err(|_| anyhow::anyhow!("a tool of the pipes has no valid output schema"))
 }
 
 /// Deletes inboxes whose time is over, for as long as the server runs.
@@ -188,19 +206,23 @@ async fn sweep(pipes: Arc<Pipes>) {
     }
 }
 
-/// The rooms of the shipped games.
-fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>) -> anyhow::Result<Server> {
+/// The rooms of the shipped games, and those beside them.
+fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>, pipes: &Arc<Pipes>) -> anyhow::Result<Server> {
     let config = Config {
         max_message_bytes: MESSAGE_BYTES,
         bytes_per_second: 2 * u32::try_from(MESSAGE_BYTES)?,
         ..Config::default()
     };
-    let mut server = Server::builder(config).define("relay", relay::Relay);
+    let mut server = Server::builder(config)
+        .define("relay", relay::Relay)
+        .define("pipes", PipesRooms::new(Arc::clone(pipes)));
+    let places = PolicyPlaces::default();
     let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
     for game in games {
         let surface = Arc::new(Surface::new(game).map_err(faults)?);
         tracing::info!(game = %surface.manifest.id, surface = %surface.hash, "game ready");
-        let rooms = GameRooms::new(Arc::clone(&surface), Arc::clone(accounts), Arc::clone(agents));
+        let rooms =
+            GameRooms::new(Arc::clone(&surface), Arc::clone(accounts), Arc::clone(agents), places.clone());
         server = server.define(&surface.manifest.id, rooms);
     }
     Ok(server.build()?)

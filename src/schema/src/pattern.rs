@@ -14,8 +14,26 @@ pub(crate) type PatternFault = &'static str;
 /// One character set and how often it is repeated.
 struct Piece<'p> {
     set: Set<'p>,
+    repeat: Repeat,
+}
+
+/// How often a piece is repeated.
+#[derive(Clone, Copy)]
+struct Repeat {
     min: u32,
     max: u32,
+    /// Written as one number, or not at all: what an inner piece may have.
+    fixed: bool,
+}
+
+impl Repeat {
+    fn exactly(count: u32) -> Self {
+        Self { min: count, max: count, fixed: true }
+    }
+
+    fn varying(min: u32, max: u32) -> Self {
+        Self { min, max, fixed: false }
+    }
 }
 
 /// What one character must be.
@@ -35,7 +53,7 @@ pub(crate) fn check(pattern: &str) -> Result<(), PatternFault> {
     let mut pieces = Pieces::of(pattern)?;
     while let Some(piece) = pieces.next() {
         let piece = piece?;
-        if piece.min != piece.max && !pieces.rest.is_empty() {
+        if !piece.repeat.fixed && !pieces.rest.is_empty() {
             return Err("only the last atom may have a varying repetition");
         }
     }
@@ -55,12 +73,12 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
         let Ok(piece) = piece else {
             return false;
         };
-        for _ in 0..piece.min {
+        for _ in 0..piece.repeat.min {
             if !rest.next().is_some_and(|found| piece.set.contains(found)) {
                 return false;
             }
         }
-        for _ in piece.min..piece.max {
+        for _ in piece.repeat.min..piece.repeat.max {
             if !rest.clone().next().is_some_and(|found| piece.set.contains(found)) {
                 break;
             }
@@ -135,19 +153,19 @@ impl<'p> Pieces<'p> {
         Ok(Set::Class(body))
     }
 
-    fn repeat(&mut self) -> Result<(u32, u32), PatternFault> {
+    fn repeat(&mut self) -> Result<Repeat, PatternFault> {
         match self.rest.chars().next() {
             Some('?') => {
                 self.take();
-                Ok((0, 1))
+                Ok(Repeat::varying(0, 1))
             }
             Some('*') => {
                 self.take();
-                Ok((0, u32::MAX))
+                Ok(Repeat::varying(0, u32::MAX))
             }
             Some('+') => {
                 self.take();
-                Ok((1, u32::MAX))
+                Ok(Repeat::varying(1, u32::MAX))
             }
             Some('{') => {
                 let end = self.rest.find('}').ok_or("a repetition is not closed")?;
@@ -155,7 +173,7 @@ impl<'p> Pieces<'p> {
                 self.rest = &self.rest[end + 1..];
                 bounds(inside)
             }
-            _ => Ok((1, 1)),
+            _ => Ok(Repeat::exactly(1)),
         }
     }
 }
@@ -165,22 +183,18 @@ impl<'p> Iterator for Pieces<'p> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.take()?;
-        let piece = self.set(first).and_then(|set| {
-            let (min, max) = self.repeat()?;
-            Ok(Piece { set, min, max })
-        });
+        let piece = self.set(first).and_then(|set| Ok(Piece { set, repeat: self.repeat()? }));
         Some(piece)
     }
 }
 
-fn bounds(inside: &str) -> Result<(u32, u32), PatternFault> {
+fn bounds(inside: &str) -> Result<Repeat, PatternFault> {
     let Some((min, max)) = inside.split_once(',') else {
-        let exact = count(inside)?;
-        return Ok((exact, exact));
+        return count(inside).map(Repeat::exactly);
     };
     let min = count(min)?;
     let max = if max.is_empty() { u32::MAX } else { count(max)? };
-    if min <= max { Ok((min, max)) } else { Err("a repetition's bounds are in order") }
+    if min <= max { Ok(Repeat::varying(min, max)) } else { Err("a repetition's bounds are in order") }
 }
 
 fn count(digits: &str) -> Result<u32, PatternFault> {

@@ -12,6 +12,9 @@ use serde_json::Value;
 /// Most intents of one call (§4 `act`).
 pub const INTENTS_MAX: usize = 64;
 
+/// Most skill files that a policy can include (§11).
+const INCLUDES_MAX: usize = 16;
+
 /// Most event kinds that one wait can name.
 const UNTIL_MAX: usize = 16;
 
@@ -85,10 +88,10 @@ impl Call {
         match method {
             "briefing" => briefing(args),
             "observe" => observe(manifest, args).map(Self::Observe),
-            "act" => act(args).map(Self::Act),
+            "act" => act(manifest, args).map(Self::Act),
             "wait" => wait(manifest, args).map(Self::Wait),
             "skill" => skill(args),
-            "policyDeploy" => deploy(policy_limits(manifest)?, args).map(Self::PolicyDeploy),
+            "policyDeploy" => deploy(surface, policy_limits(manifest)?, args).map(Self::PolicyDeploy),
             "policyStatus" => policy_limits(manifest).and_then(|_| none(args)).map(|()| Self::PolicyStatus),
             "policyRollback" => {
                 policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
@@ -161,10 +164,11 @@ fn distinct(value: &Value) -> Result<Vec<Name>, CallError> {
     Ok(names)
 }
 
-fn act(args: &Value) -> Result<Vec<Value>, CallError> {
+fn act(manifest: &Checked, args: &Value) -> Result<Vec<Value>, CallError> {
+    let most = INTENTS_MAX.min(manifest.control.intents.burst as usize);
     let object = args.as_object().filter(|object| object.len() == 1).ok_or(Code::Invalid)?;
     let intents = object.get("intents").and_then(Value::as_array).ok_or(Code::Invalid)?;
-    if intents.is_empty() || intents.len() > INTENTS_MAX {
+    if intents.is_empty() || intents.len() > most {
         return Err(Code::Invalid.into());
     }
     Ok(intents.clone())
@@ -189,24 +193,50 @@ fn skill(args: &Value) -> Result<Call, CallError> {
     Ok(Call::Skill { name: text("name"), path: text("path"), offset: offset.unwrap_or(0) })
 }
 
-fn deploy(limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
-    let object = args.as_object().filter(|object| object.len() == 2).ok_or(Code::Invalid)?;
+fn deploy(surface: &Surface, limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
+    let object = args.as_object().ok_or(Code::Invalid)?;
+    if object.keys().any(|member| !["runtime", "code", "include"].contains(&member.as_str())) {
+        return Err(Code::Invalid.into());
+    }
     let code = object.get("code").and_then(Value::as_str).ok_or(Code::Invalid)?;
-    let runtime = object.get("runtime").and_then(Value::as_str);
     // Base64 takes four bytes for three, so no artifact within its limit is longer than this. The exact limit is the
     // sandbox's, which answers with a policy error that the author understands.
     let longest = u64::from(limits.max_artifact_bytes) * 4 / 3 + 4;
     if code.len() as u64 > longest {
         return Err(Code::Invalid.into());
     }
-    match runtime {
-        Some("js") => Ok(Artifact { runtime: Runtime::Js, code: code.as_bytes().into() }),
-        Some("wasm") => {
+    match (object.get("runtime").and_then(Value::as_str), object.get("include")) {
+        (Some("js"), include) => {
+            let source = composed(surface, include, code)?;
+            Ok(Artifact { runtime: Runtime::Js, code: source.into_bytes().into() })
+        }
+        (Some("wasm"), None) => {
             let bytes = BASE64.decode(code).map_err(|_| Code::Invalid)?;
             Ok(Artifact { runtime: Runtime::Wasm, code: bytes.into() })
         }
         _ => Err(Code::Invalid.into()),
     }
+}
+
+/// The included skill files in order, then the code, joined by newlines (§11 `include`): at most 16 distinct `.js` files.
+fn composed(surface: &Surface, include: Option<&Value>, code: &str) -> Result<String, CallError> {
+    let Some(include) = include else { return Ok(code.to_owned()) };
+    let entries = include.as_array().filter(|entries| entries.len() <= INCLUDES_MAX).ok_or(Code::Invalid)?;
+    let mut parts: Vec<&str> = Vec::with_capacity(entries.len() + 1);
+    for (index, entry) in entries.iter().enumerate() {
+        let repeated = entries.get(..index).is_some_and(|before| before.contains(entry));
+        let file = entry.as_str().filter(|path| path.ends_with(".js") && !repeated);
+        parts.push(file.and_then(|path| skill_file(surface, path)).ok_or(Code::Invalid)?);
+    }
+    parts.push(code);
+    Ok(parts.join("\n"))
+}
+
+/// The text of `<skill>/<path>` among the served skills.
+fn skill_file<'a>(surface: &'a Surface, path: &str) -> Option<&'a str> {
+    let (name, file) = path.split_once('/')?;
+    let skill = surface.knowledge.skills().iter().find(|skill| *skill.name == *name)?;
+    skill.files.get(file).map(|text| &**text)
 }
 
 fn rollback(args: &Value) -> Result<u32, CallError> {

@@ -9,7 +9,7 @@ use crate::guard::{Guarded, Outputs, Refused};
 use crate::mandate::{self, Mandate, WhenAbsent};
 use crate::observer::{self, ObserverHistory, ObserverPolicy, ObserverState};
 use crate::policy::{Activation, Artifact, Deploy, PolicyError, Thought};
-use crate::seat::{Acting, Handover, Occupant, OwnerId, Right, SeatState};
+use crate::seat::{Handover, Occupant, OwnerId, Right, SeatState};
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
@@ -82,6 +82,8 @@ pub struct Match {
     observer_policy: ObserverPolicy,
     pub(crate) round: Round,
     pub(crate) last_wait: u64,
+    /// A seat changed since the last views.
+    views_stale: bool,
     pub(crate) changes: Changes,
 }
 
@@ -100,7 +102,7 @@ impl Match {
         let setup =
             Setup { seed: config.seed, options: config.options, teams: teams.clone(), alliances: None };
         let game = surface.game.create(&setup).map_err(|_| CallError::from(Code::Invalid))?;
-        let seats = open_seats(&surface, &teams, config.bots.as_ref(), now);
+        let seats = open_seats(&surface, &teams, config.bots.as_ref());
         let mut fresh = Self {
             game,
             seats,
@@ -113,6 +115,7 @@ impl Match {
             surface,
             round: Round::default(),
             last_wait: 0,
+            views_stale: false,
             changes: Changes::default(),
         };
         fresh.check_first_outputs()?;
@@ -160,6 +163,10 @@ impl Match {
 
     /// What the caller must deliver since it last asked.
     pub fn take_changes(&mut self) -> Changes {
+        // A realtime match shows a changed seat with its next tick; a game of turns may have no next one for long.
+        if self.views_stale && self.surface.game.clock() == Clock::Turns {
+            self.push_views();
+        }
         std::mem::take(&mut self.changes)
     }
 
@@ -194,14 +201,19 @@ impl Match {
         self.seats.values().filter(held).any(|state| &*state.seat.team != team)
     }
 
+    /// Whether the seat's owner holds it in person, whoever controls it now.
+    pub fn is_held_in_person(&self, seat: &Seat) -> bool {
+        self.seats.get(seat).is_some_and(|state| state.human_held)
+    }
+
     /// Whether anybody owns a seat of the side.
     pub fn is_owned(&self, team: &str) -> bool {
         self.seats.values().any(|state| &*state.seat.team == team && state.owner.is_some())
     }
 
-    /// Whether an agent is present on any seat.
+    /// Whether an agent is present on any seat that an agent controls.
     pub fn has_present_agent(&self, now: Millis) -> bool {
-        self.seats.values().any(|state| state.agent_present(now))
+        self.seats.values().any(|state| state.controller == Controller::Agent && state.agent_present(now))
     }
 
     /// Gives a seat to an occupant at this tick boundary (§4 "Mid-match seat assignment"). Calls of another owner's
@@ -216,13 +228,38 @@ impl Match {
             return Err(Code::Forbidden.into());
         }
         let state = self.seat_mut(seat)?;
-        let handover = state.seat_occupant(occupant);
+        let handover =
+            if state.owner.as_ref() == occupant.owner() { Handover::SameOwner } else { Handover::NewOwner };
         if handover == Handover::NewOwner {
-            let ended = state.agent_lane.end_waits();
-            self.changes.waits.extend(ended.map(|id| (id, Err(Code::BadToken.into()))));
+            // Mandate, scopes, policies, buckets, presence and what was read belonged to the hold that ends.
+            let ended: Vec<WaitId> = state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
+            let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
+            *self.seat_mut(seat)? = fresh;
+            self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));
         }
+        self.seat_mut(seat)?.seat_occupant(occupant);
         self.seat_changed(seat);
         Ok(handover)
+    }
+
+    /// Seats that somebody who joins may take, in manifest order: open, on a side that still plays, and on no side
+    /// that they would oppose from within. `None` is a stranger.
+    pub fn joinable_seats(&self, owner: Option<&OwnerId>) -> impl Iterator<Item = &Seat> {
+        let stranger = OwnerId("".into());
+        let who = owner.cloned().unwrap_or(stranger);
+        self.seats.values().map(|state| &state.seat).filter(move |seat| {
+            let open = self.seats.get(*seat).is_some_and(SeatState::is_open);
+            open && !self.outcome(&seat.team).is_final()
+                && self.may_own(&who, &seat.team)
+                && !self.holds_in_person_elsewhere(&who, &seat.team)
+        })
+    }
+
+    /// Seats whose owner is gone by the caller's word and whose agent is absent.
+    pub fn abandoned_seats(&self, now: Millis, is_here: impl Fn(&OwnerId) -> bool) -> Vec<Seat> {
+        let gone = |state: &&SeatState| state.owner.as_ref().is_some_and(|owner| !is_here(owner));
+        let abandoned = self.seats.values().filter(gone).filter(|state| !state.agent_present(now));
+        abandoned.map(|state| state.seat.clone()).collect()
     }
 
     /// Whether this owner may own seats of a side. One owner may own seats of two sides only where each of the two is
@@ -310,6 +347,7 @@ impl Match {
         }
         self.round.seats_changed();
         self.changes.seats = true;
+        self.views_stale = true;
     }
 
     fn tell_game_all_seats(&mut self) {
@@ -325,6 +363,8 @@ impl Match {
             if acting != state.acting {
                 state.acting = acting;
                 self.changes.seats = true;
+                // In a game of turns somebody else may have to move now.
+                self.round.seats_changed();
             }
         }
     }
@@ -415,6 +455,7 @@ impl Match {
     }
 
     fn push_views(&mut self) {
+        self.views_stale = false;
         for team in self.teams.clone() {
             let Some(before) =
                 self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
@@ -453,6 +494,12 @@ impl Match {
         self.observers.keyframe()
     }
 
+    /// Whether the end of the match may be told outside the match: at once where nobody observes it late, else with
+    /// its own frame (§20.9).
+    pub fn end_is_released(&self) -> bool {
+        self.is_over() && (self.surface.manifest.observer.is_none() || self.observers.end_is_released())
+    }
+
     fn record_observation(&mut self, now: Millis) -> Result<(), Refused> {
         if !self.observers.is_recording() || self.surface.manifest.observer.is_none() {
             return Ok(());
@@ -477,6 +524,11 @@ impl Match {
     pub(crate) fn step(&mut self, now: Millis) {
         self.game.step();
         self.round.stepped();
+        self.settle(now);
+    }
+
+    /// Shows and records what the game is now.
+    fn settle(&mut self, now: Millis) {
         self.settle_outcomes();
         let every = u64::from((self.surface.manifest.tick_rate / VIEW_HZ).max(1));
         let due =
@@ -513,8 +565,7 @@ impl Match {
     fn final_ranks(&self) -> BTreeMap<Name, u32> {
         let from_game: Option<BTreeMap<Name, u32>> =
             self.teams.iter().map(|team| Some((team.clone(), self.game.rank(team)?))).collect();
-        let most = u32::try_from(self.teams.len()).unwrap_or(u32::MAX);
-        if let Some(ranks) = from_game.filter(|ranks| ranks.values().all(|rank| (1..=most).contains(rank))) {
+        if let Some(ranks) = from_game.filter(is_competition_ranking) {
             return ranks;
         }
         let place = |outcome: Outcome| match outcome {
@@ -536,10 +587,7 @@ impl Match {
         self.game.forfeit(team).map_err(|_| Code::Invalid)?;
         match self.surface.game.clock() {
             Clock::Turns => self.step(now),
-            Clock::Realtime => {
-                self.settle_outcomes();
-                self.settle_waits(now);
-            }
+            Clock::Realtime => self.settle(now),
         }
         Ok(())
     }
@@ -548,6 +596,7 @@ impl Match {
 
     /// Takes an artifact for a seat (§7, §11).
     pub fn deploy(&mut self, seat: &Seat, artifact: Artifact) -> Result<Deploy, CallError> {
+        self.still_plays(seat)?;
         let state = self.seat_mut(seat)?;
         let supervised = state.mandate.autonomy() == mandate::Autonomy::Supervised;
         let deploy = state.policy.deploy(artifact, supervised)?;
@@ -557,6 +606,7 @@ impl Match {
 
     /// Takes a retained version back (§4 `policyRollback`).
     pub fn rollback(&mut self, seat: &Seat, version: u32) -> Result<Deploy, CallError> {
+        self.still_plays(seat)?;
         let state = self.seat_mut(seat)?;
         let supervised = state.mandate.autonomy() == mandate::Autonomy::Supervised;
         let deploy = state.policy.rollback(version, supervised)?;
@@ -571,9 +621,15 @@ impl Match {
         id: &str,
         approve: bool,
     ) -> Result<Option<Activation>, CallError> {
+        self.still_plays(seat)?;
         let resolved = self.seat_mut(seat)?.policy.resolve(id, approve);
         self.changes.seats = true;
-        if !matches!(resolved, Ok(Some(_))) {
+        // A refusal that changed no request wakes nobody.
+        let ended = match &resolved {
+            Ok(activation) => activation.is_none(),
+            Err(error) => error.code == Code::ApprovalFailed,
+        };
+        if ended {
             self.approval_changed(seat)?;
         }
         resolved
@@ -589,6 +645,18 @@ impl Match {
         if activation.approval.is_some() {
             _ = self.approval_changed(seat);
         }
+    }
+
+    /// An activation could not be tried for want of a place. The seat may ask again.
+    pub fn not_tried(&mut self, seat: &Seat, activation: &Activation) {
+        if let Some(state) = self.seats.get_mut(seat) {
+            state.policy.not_tried(activation);
+        }
+    }
+
+    /// A side that is out of play has no use for a policy.
+    fn still_plays(&self, seat: &Seat) -> Result<(), CallError> {
+        if self.outcome(&seat.team).is_final() { Err(Code::NotInMatch.into()) } else { Ok(()) }
     }
 
     /// The seat's `PolicyStatus`.
@@ -614,15 +682,16 @@ impl Match {
         Ok(self.seat(seat)?.scopes.contains(&scope))
     }
 
-    /// Marks what acts for a seat, for the gates.
-    pub(crate) fn acting(&self, seat: &Seat) -> Acting {
-        self.seats.get(seat).map_or(Acting::Held, |state| state.acting)
-    }
-
     /// The acks of a call as they travel.
     pub fn acks_json(acks: &[Ack]) -> Value {
         acks.iter().map(Ack::to_json).collect()
     }
+}
+
+/// 1, 2, 2, 4: each rank is one more than the number of sides before it (§10 `rank`).
+fn is_competition_ranking(ranks: &BTreeMap<Name, u32>) -> bool {
+    let before = |rank: u32| ranks.values().filter(|other| **other < rank).count();
+    ranks.values().all(|rank| usize::try_from(*rank).is_ok_and(|rank_| rank_ == before(*rank) + 1))
 }
 
 fn owns_in<'a>(mut owned: impl Iterator<Item = (&'a str, &'a OwnerId)>, owner: &OwnerId, side: &str) -> bool {
@@ -640,28 +709,28 @@ fn match_teams(declared: &[Name], wanted: Option<&[Name]>) -> Result<Vec<Name>, 
 }
 
 /// Every seat of the sides, held by bots of the given tier or by nobody.
-fn open_seats(
-    surface: &Surface,
-    teams: &[Name],
-    bots: Option<&Name>,
-    now: Millis,
-) -> IndexMap<Seat, SeatState> {
+fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>) -> IndexMap<Seat, SeatState> {
     let manifest = &surface.manifest;
     let level = bots.or(manifest.opponents.first()).cloned().unwrap_or_else(|| "".into());
-    // A game of turns waits for an absent player; a realtime one cannot.
-    let when_absent = match surface.game.clock() {
-        Clock::Turns => WhenAbsent::Hold,
-        Clock::Realtime => WhenAbsent::Policy,
-    };
     let seats = teams.iter().flat_map(|team| manifest.roles.iter().map(|role| Seat::new(team, role)));
     let state = |seat: Seat| {
-        let mandate = Mandate::default_for(manifest, when_absent);
-        let scopes = mandate::default_scopes(manifest);
-        let mut state = SeatState::new(seat, level.clone(), mandate, scopes, manifest.control.intents, now);
+        let mut state = fresh_seat(surface, seat, level.clone());
         if bots.is_some() {
             state.controller = Controller::Bot;
         }
         state
     };
     seats.map(|seat| (seat.clone(), state(seat))).collect()
+}
+
+/// A seat as nobody has held it: the default mandate, every scope, full buckets.
+fn fresh_seat(surface: &Surface, seat: Seat, bot_level: Name) -> SeatState {
+    let manifest = &surface.manifest;
+    // A game of turns waits for an absent player; a realtime one cannot.
+    let when_absent = match surface.game.clock() {
+        Clock::Turns => WhenAbsent::Hold,
+        Clock::Realtime => WhenAbsent::Policy,
+    };
+    let mandate = Mandate::default_for(manifest, when_absent);
+    SeatState::new(seat, bot_level, mandate, mandate::default_scopes(manifest), manifest.control.intents)
 }

@@ -63,7 +63,7 @@ impl Match {
     /// The gates between schema and game, in §9's order. Nothing: the intent may pass.
     fn check(&mut self, seat: &Seat, source: Source, now: Millis) -> Result<Option<Ack>, CallError> {
         let over = self.outcome(&seat.team).is_final();
-        let acting = self.acting(seat);
+        let acting = self.round.acting(seat, self.seat(seat)?.controller);
         let state = self.seat_mut(seat)?;
         if source == Source::Agent && !state.scopes.contains(&Scope::Act) {
             return Ok(Some(Ack::OutOfScope));

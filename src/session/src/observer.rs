@@ -39,6 +39,11 @@ impl ObserverPolicy {
         Self::Public(delay.max(PUBLIC_DELAY_MIN))
     }
 
+    /// Whether observers are admitted one by one.
+    pub fn is_private(self) -> bool {
+        matches!(self, Self::Private(_))
+    }
+
     /// The delay, or nothing where nobody may observe.
     pub fn delay(self) -> Option<Millis> {
         match self {
@@ -57,8 +62,8 @@ struct Frame {
     recorded_at: Millis,
     /// The whole view as JSON, for every [`KEYFRAME_EVERY`]th frame.
     world: Option<String>,
-    /// What changed since the frame before; nothing on the first frame.
-    delta: Option<Delta>,
+    /// What changed since the frame before, as JSON; nothing on the first frame.
+    delta: Option<String>,
     outcomes: Option<Value>,
     bytes: usize,
 }
@@ -107,6 +112,12 @@ impl ObserverHistory {
         self.delay.is_some() && !self.overflowed
     }
 
+    /// Whether the frame with the outcomes is out, or will never be.
+    pub(crate) fn end_is_released(&self) -> bool {
+        let released = |frame: &Frame| self.watermark.is_some_and(|seen| frame.sequence <= seen);
+        !self.is_recording() || self.frames.back().is_some_and(|frame| frame.outcomes.is_some() && released(frame))
+    }
+
     pub(crate) fn state(&self) -> ObserverState {
         match (self.is_recording(), self.watermark) {
             (false, _) => ObserverState::Closed,
@@ -127,8 +138,9 @@ impl ObserverHistory {
         let sequence = self.next;
         let whole = delta.is_none() || sequence.is_multiple_of(KEYFRAME_EVERY);
         let json = whole.then(|| world.value().to_string());
-        let delta_bytes = delta.as_ref().map_or(0, |delta| delta.as_wire().to_string().len());
-        let bytes = json.as_ref().map_or(0, String::len) + delta_bytes;
+        // Text takes a fraction of the memory that parsed values would, and a frame is read once or never.
+        let delta = delta.map(|delta| delta.as_wire().to_string());
+        let bytes = json.as_ref().map_or(0, String::len) + delta.as_ref().map_or(0, String::len);
         self.bytes += bytes;
         self.next += 1;
         self.latest = Some(world);
@@ -185,7 +197,8 @@ impl ObserverHistory {
         let whole = (0..=at).rev().find(|index| self.frames[*index].world.is_some())?;
         let mut world: Value = serde_json::from_str(self.frames[whole].world.as_ref()?).ok()?;
         for frame in self.frames.range(whole + 1..=at) {
-            world = playerthree_delta::apply(world, frame.delta.as_ref()?).ok()?;
+            let delta = Delta::decode(serde_json::from_str(frame.delta.as_ref()?).ok()?).ok()?;
+            world = playerthree_delta::apply(world, &delta).ok()?;
         }
         Some(self.message(&self.frames[at], delay, Some(world)))
     }
@@ -200,10 +213,8 @@ impl ObserverHistory {
         });
         match (keyframe, &frame.delta, &frame.world) {
             (Some(world), _, _) => message["world"] = world,
-            (None, Some(delta), _) => message["delta"] = json!(delta),
-            (None, None, Some(world)) => {
-                message["world"] = serde_json::from_str(world).unwrap_or(Value::Null)
-            }
+            (None, Some(delta), _) => message["delta"] = stored(delta),
+            (None, None, Some(world)) => message["world"] = stored(world),
             (None, None, None) => {}
         }
         if let Some(outcomes) = &frame.outcomes {
@@ -211,6 +222,11 @@ impl ObserverHistory {
         }
         message
     }
+}
+
+/// A value that this history wrote itself.
+fn stored(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or(Value::Null)
 }
 
 /// Outcomes as they travel: team to outcome.

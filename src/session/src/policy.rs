@@ -74,8 +74,10 @@ pub struct Stats {
     logs: VecDeque<String>,
 }
 
-/// Log lines that statistics keep.
+/// Log lines that statistics keep, and the JSON bytes that they may take together, so that a status always fits into
+/// one result (§4 `RESULT_TEXT_MAX`).
 const LOG_LINES: usize = 50;
+const LOG_JSON_BYTES: usize = 12_000;
 
 impl Stats {
     /// Nothing counted yet.
@@ -104,8 +106,7 @@ impl Stats {
                 self.max_micros = self.max_micros.max(thought.cpu_micros);
                 self.emitted += thought.intents.len() as u64;
                 self.logs.extend(thought.logs.iter().cloned());
-                let surplus = self.logs.len().saturating_sub(LOG_LINES);
-                self.logs.drain(..surplus);
+                self.bound_logs();
             }
             Err(error) => {
                 self.errors += 1;
@@ -113,6 +114,24 @@ impl Stats {
                 self.last_error = Some(error.clone());
             }
         }
+    }
+
+    fn bound_logs(&mut self) {
+        let mut room = LOG_JSON_BYTES;
+        let fits = |line: &&String| match room.checked_sub(json!(line).to_string().len() + 1) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        };
+        let kept = self.logs.iter().rev().take(LOG_LINES).take_while(fits).count();
+        self.logs.drain(..self.logs.len() - kept);
+    }
+
+    /// The code of the newest failure.
+    pub(crate) fn last_error_code(&self) -> Option<&'static str> {
+        self.last_error.as_ref().map(|error| error.code)
     }
 
     /// Counts an intent that a gate or the game refused. Codes are closed, so the map is bounded.
@@ -330,6 +349,16 @@ impl PolicySlot {
         }
         self.active = Some(Stats::new(activation.version, activation.artifact.runtime));
         self.due = tick;
+    }
+
+    /// There was no place to try the artifact in: an approval for it is as it was.
+    pub(crate) fn not_tried(&mut self, activation: &Activation) {
+        self.probing = false;
+        if let Some(approval) = &mut self.approval
+            && activation.approval.as_ref() == Some(&approval.id)
+        {
+            approval.status = ApprovalStatus::Pending;
+        }
     }
 
     /// The newest request.

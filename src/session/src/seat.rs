@@ -128,9 +128,9 @@ impl SeatState {
         mandate: Mandate,
         scopes: BTreeSet<Scope>,
         limits: IntentLimits,
-        now: Millis,
     ) -> Self {
-        let bucket = Bucket::new(limits.per_second, limits.burst, now);
+        // A bucket begins full, so it makes no difference when it began.
+        let bucket = Bucket::new(limits.per_second, limits.burst, 0);
         Self {
             seat,
             controller: Controller::None,
@@ -151,8 +151,8 @@ impl SeatState {
         }
     }
 
-    /// Puts the occupant into the seat. What belonged to another owner's hold, its policy included, is gone.
-    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) -> Handover {
+    /// Puts the occupant into the seat. On a change of owners the caller has replaced the state by a fresh one.
+    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) {
         let (controller, owner, display) = match occupant {
             Occupant::Human { owner, display } => (Controller::Human, Some(owner), display),
             Occupant::Agent { owner, display } => (Controller::Agent, Some(owner), display),
@@ -162,19 +162,12 @@ impl SeatState {
             }
             Occupant::Nobody => (Controller::None, None, String::new()),
         };
-        let handover = if self.owner == owner { Handover::SameOwner } else { Handover::NewOwner };
-        if handover == Handover::NewOwner {
-            self.policy = PolicySlot::default();
-            self.human_held = false;
-            self.presence = Presence::default();
-        }
         self.human_held |= controller == Controller::Human;
         self.controller = controller;
         self.owner = owner;
         self.display = display;
         self.bot = None;
         self.agent_lane.enter();
-        handover
     }
 
     /// Whether someone who joins may take the seat (§20.1 "open").

@@ -26,6 +26,8 @@ pub struct Think {
 pub(crate) struct Round {
     /// Answers of this round; nothing yet for policies that still think.
     answers: BTreeMap<Seat, Option<Result<Thought, PolicyError>>>,
+    /// What acts for each seat in this round, and who controlled it when that was decided.
+    decided: BTreeMap<Seat, (Acting, Controller)>,
     open: bool,
     /// A game of turns has thought about its present state already.
     settled: bool,
@@ -38,6 +40,14 @@ impl Round {
 
     pub(crate) fn seats_changed(&mut self) {
         self.settled = false;
+    }
+
+    /// What acts for a seat in the open round, for as long as its controller is who it was (§8: one decision a tick).
+    pub(crate) fn acting(&self, seat: &Seat, controller: Controller) -> Acting {
+        match self.decided.get(seat) {
+            Some((acting, decided_for)) if self.open && *decided_for == controller => *acting,
+            _ => Acting::Held,
+        }
     }
 }
 
@@ -54,6 +64,8 @@ impl Match {
         self.round.settled = true;
         self.round.answers.clear();
         self.notice_acting(now);
+        let decisions = self.seats.values().map(|state| (state.seat.clone(), (state.acting, state.controller)));
+        self.round.decided = decisions.collect();
         for (seat, source) in self.thinking_bots() {
             self.bot_acts(&seat, source, now);
         }
@@ -89,12 +101,12 @@ impl Match {
 
     /// Closes the thinking phase: policies act in seat order, and a realtime game steps.
     pub fn end_round(&mut self, now: Millis) {
-        self.round.open = false;
         for (seat, answer) in std::mem::take(&mut self.round.answers) {
             if let Some(answer) = answer {
                 self.policy_acts(&seat, answer, now);
             }
         }
+        self.round.open = false;
         if self.surface.game.clock() == Clock::Realtime && !self.is_over() {
             self.step(now);
         }
@@ -113,7 +125,7 @@ impl Match {
             clippy::cast_sign_loss,
             reason = "1..=100000 by the manifest"
         )]
-        let ticks = (f64::from(manifest.tick_rate) / hz).round().max(1.0) as u64;
+        let ticks = (f64::from(manifest.tick_rate) / hz).ceil().max(1.0) as u64;
         ticks
     }
 
@@ -184,14 +196,14 @@ impl Match {
         let Some(stats) = self.seats.get_mut(seat).and_then(|state| state.policy.active.as_mut()) else {
             return;
         };
+        let before = stats.last_error_code();
         stats.count(&answer);
-        let Ok(thought) = answer else {
-            self.changes.seats = true;
-            return;
-        };
+        // The owner is told of a new kind of failure, not of each one.
+        self.changes.seats |= stats.last_error_code() != before;
+        let Ok(thought) = answer else { return };
         for intent in &thought.intents {
             let refused = match self.act_one(seat, Source::Policy, intent, now) {
-                Ok(ack) if ack == crate::Ack::Ok => continue,
+                Ok(crate::Ack::Ok) => continue,
                 Ok(ack) => ack.code().to_owned(),
                 Err(_) => Code::Internal.as_str().to_owned(),
             };

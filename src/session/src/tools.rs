@@ -68,8 +68,8 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         method,
         title,
         description,
-        input_schema: object(input, &input_required),
-        output_schema: object(output, &output_required),
+        input_schema: object(&input, &input_required),
+        output_schema: object(&output, &output_required),
         read_only,
     }
 }
@@ -140,7 +140,7 @@ fn split(members: Value) -> (Map<String, Value>, Vec<String>) {
     (properties, required)
 }
 
-fn object(properties: Map<String, Value>, required: &[String]) -> Value {
+fn object(properties: &Map<String, Value>, required: &[String]) -> Value {
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -150,7 +150,7 @@ fn object(properties: Map<String, Value>, required: &[String]) -> Value {
 
 fn closed(members: Value) -> Value {
     let (properties, required) = split(members);
-    object(properties, &required)
+    object(&properties, &required)
 }
 
 fn briefing_input() -> Value {
@@ -185,16 +185,16 @@ fn observe_input(manifest: &Checked) -> Value {
     });
     let keys = manifest.observation_keys();
     if !keys.is_empty() {
-        input["fields?"] = unique_list(json!(keys), keys.len());
+        input["fields?"] = unique_list(&json!(keys), keys.len());
     }
     if let Some(scope) = &manifest.observation_scope {
-        let list = unique_list(json!(scope.sections), scope.sections.len());
+        let list = unique_list(&json!(scope.sections), scope.sections.len());
         input["detail?"] = json!({ "anyOf": [{ "const": "all" }, list] });
     }
     input
 }
 
-fn unique_list(values: Value, max: usize) -> Value {
+fn unique_list(values: &Value, max: usize) -> Value {
     json!({ "type": "array", "items": { "enum": values }, "uniqueItems": true, "maxItems": max })
 }
 
@@ -233,7 +233,7 @@ fn act_output(manifest: &Checked) -> Value {
 fn wait_input(manifest: &Checked) -> Value {
     json!({
         "seconds": { "type": "number", "minimum": 0, "maximum": 60 },
-        "until?": unique_list(json!(manifest.event_kinds()), 16),
+        "until?": unique_list(&json!(manifest.event_kinds()), 16),
     })
 }
 
@@ -270,7 +270,8 @@ fn skill_output() -> Value {
 }
 
 fn deploy_input() -> Value {
-    json!({ "runtime": { "enum": ["js", "wasm"] }, "code": { "type": "string" } })
+    let files = json!({ "type": "array", "maxItems": 16, "uniqueItems": true, "items": { "type": "string" } });
+    json!({ "runtime": { "enum": ["js", "wasm"] }, "code": { "type": "string" }, "include?": files })
 }
 
 fn rollback_input() -> Value {

@@ -169,6 +169,11 @@ impl Match {
 
     fn wait_answer(&mut self, seat: &Seat, right: Right, wake: Option<Wake>) -> Result<Value, CallError> {
         let mut events = self.unread_events(seat, right)?;
+        // Whoever enters learns the present from its observation; what came before is read, not told (§4 match entry).
+        if wake == Some(Wake::Entry) {
+            self.mark_read(seat, right, &events)?;
+            events.clear();
+        }
         events.truncate(EVENTS_MAX);
         self.mark_read(seat, right, &events)?;
         let lane = self.lane(seat, right)?;

@@ -288,3 +288,67 @@ fn nobody_opposes_a_side_from_within() {
     assert_eq!(game.assign(&seat("blue", "air"), agent("ann")).unwrap_err().code, Code::Forbidden);
     game.assign(&seat("blue", "air"), human("dora")).unwrap();
 }
+
+/// §4 "Mid-match seat assignment": a new owner starts from the defaults, whatever the one before had set.
+#[test]
+fn settings_end_with_their_owners_hold() {
+    let mut game = agent_command(config());
+    let fresh = game.terms(&red()).unwrap();
+    game.assign(&red(), human("ann")).unwrap();
+    game.set_mandate(&red(), &mandate(&game, "supervised", "hold")).unwrap();
+    game.set_scopes(&red(), &json!([])).unwrap();
+    game.assign(&red(), agent("ann")).unwrap();
+    assert_ne!(game.terms(&red()).unwrap(), fresh, "the same owner keeps their settings");
+    game.assign(&red(), Occupant::Nobody).unwrap();
+    assert_eq!(game.terms(&red()).unwrap(), fresh);
+    game.assign(&red(), human("bob")).unwrap();
+    assert_eq!(game.terms(&red()).unwrap(), fresh);
+}
+
+/// §8 in a game of turns: the fallback bot of an agent that went silent moves without anybody's doing.
+#[test]
+fn an_absent_agents_bot_moves_in_a_game_of_turns() {
+    let mut game = tic_tac_toe(config());
+    game.assign(&x(), human("ann")).unwrap();
+    game.assign(&o(), agent("ann")).unwrap();
+    let (_, mut mandate) = game.terms(&o()).unwrap();
+    mandate["whenAbsent"] = json!("bot");
+    game.set_mandate(&o(), &mandate).unwrap();
+    game.agent_call_started(&o(), 0);
+    game.agent_call_ended(&o(), 0);
+    act(&mut game, &x(), Right::Owner, place(0, 0));
+    let play = |game: &mut Match, now| {
+        game.heartbeat(now);
+        while game.wants_round() {
+            tick(game, now);
+        }
+    };
+    play(&mut game, PRESENCE_MS - 1);
+    assert_eq!(game.tick(), 1, "the agent is still present");
+    play(&mut game, PRESENCE_MS);
+    assert_eq!(game.tick(), 2, "its bot moved");
+}
+
+/// §7: an owner's mistake wakes nobody.
+#[test]
+fn an_approval_that_does_not_exist_wakes_no_agent() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    done(wait_for(&mut game, &red(), Right::Agent, 0, &[], 0));
+    pending(wait_for(&mut game, &red(), Right::Agent, 60_000, &[], 0));
+    assert_eq!(game.resolve_approval(&red(), "ap_9", true).unwrap_err().code, Code::ApprovalNotFound);
+    game.heartbeat(1);
+    assert!(game.take_changes().waits.is_empty());
+}
+
+/// §4: a changed seat is seen at once in a game of turns, where no tick may come for long.
+#[test]
+fn a_changed_seat_is_a_new_version_in_a_game_of_turns() {
+    let mut game = tic_tac_toe(config());
+    game.subscribe("x").unwrap();
+    game.take_changes();
+    game.assign(&o(), agent("ann")).unwrap();
+    assert_eq!(game.take_changes().views.len(), 1);
+    let keyframe = game.view_messages("x", None);
+    assert_eq!(keyframe[0].version(), game.view_version("x"));
+}

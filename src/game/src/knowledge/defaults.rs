@@ -91,6 +91,7 @@ fn values(manifest: &Checked) -> Vec<(&'static str, String)> {
         ("perSecond", intents.per_second.to_string()),
         ("burst", intents.burst.to_string()),
         ("perCall", intents.burst.min(64).to_string()),
+        ("scopes", scopes(manifest)),
     ];
     if let Some(sequence) = &manifest.control.sequence {
         values.extend([
@@ -120,6 +121,19 @@ fn values(manifest: &Checked) -> Vec<(&'static str, String)> {
         values.push(("sayChars", chat.max_say_chars.to_string()));
     }
     values
+}
+
+/// The scopes that the game has a mode for (§6).
+fn scopes(manifest: &Checked) -> String {
+    let scopes = [
+        ("act", "act"),
+        ("policy", "policy"),
+        ("practice", "practice"),
+        ("publish", "pool"),
+        ("say", "chat"),
+    ];
+    let offered = scopes.iter().filter(|(scope, mode)| *scope == "act" || has_mode(manifest, mode));
+    offered.map(|(scope, _)| format!("`{scope}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn fill(text: &str, values: &[(&str, String)]) -> String {

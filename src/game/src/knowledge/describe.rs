@@ -24,6 +24,19 @@ pub(super) fn whole(schema: &Schema) -> String {
     }
 }
 
+/// One line for each top-level member, without nested fields.
+pub(super) fn members(schema: &Schema) -> String {
+    let lines = |fields: &Fields| fields.iter().map(|(name, schema)| line(name, schema)).collect::<String>();
+    match &schema.kind {
+        Kind::Obj { fields, .. } => lines(fields),
+        Kind::Union { tag, variants } => variants
+            .iter()
+            .map(|(variant, fields)| format!("With {tag} \"{variant}\":\n{}", lines(fields)))
+            .collect(),
+        _ => whole(schema),
+    }
+}
+
 /// One line of a field without its nested fields.
 pub(super) fn line(name: &str, schema: &Schema) -> String {
     let mark = if schema.is_optional() { "?" } else { "" };

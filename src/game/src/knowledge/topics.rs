@@ -2,7 +2,7 @@
 
 use super::{describe, json_text, modes, signals};
 use crate::{Checked, IntentKind};
-use playerthree_schema::{Kind, Schema};
+use playerthree_schema::{Fields, Kind, Schema};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -101,15 +101,9 @@ fn intent(manifest: &Checked, intent: &IntentKind) -> String {
 
 fn observation(manifest: &Checked, topics: &mut Vec<TopicText>) {
     let schema = &manifest.observation;
-    let Kind::Obj { fields, .. } = &schema.kind else {
-        topics.push(topic("observation", describe::whole(schema)));
-        return;
-    };
     let mut text =
         String::from("What your seat sees. topic observation/<field> has a member's nested fields.\n\n");
-    for (name, schema) in fields {
-        text.push_str(&describe::line(name, schema));
-    }
+    text.push_str(&describe::members(schema));
     if let Some(scope) = &manifest.observation_scope {
         let sections: Vec<&str> = scope.sections.iter().map(|section| &**section).collect();
         let _ = writeln!(text, "\nSections: {}.", sections.join(", "));
@@ -121,9 +115,29 @@ fn observation(manifest: &Checked, topics: &mut Vec<TopicText>) {
         text.push_str("Pass detail to see more sections in full, or \"all\". The others are summaries.\n");
     }
     topics.push(topic("observation", text));
-    for (name, schema) in fields {
-        let text = format!("{}\n{}", describe::line(name, schema), describe::whole(schema.required()));
-        topics.push(topic(format!("observation/{name}"), text));
+    for name in manifest.observation_keys() {
+        topics.push(topic(format!("observation/{name}"), observation_member(schema, &name)));
+    }
+}
+
+/// One member with its nested fields; in a tagged observation, as each variant declares it.
+fn observation_member(observation: &Schema, name: &str) -> String {
+    let whole =
+        |schema: &Schema| format!("{}\n{}", describe::line(name, schema), describe::whole(schema.required()));
+    let of =
+        |fields: &Fields| fields.iter().find(|(field, _)| &**field == name).map(|(_, schema)| whole(schema));
+    match &observation.kind {
+        Kind::Obj { fields, .. } => of(fields).unwrap_or_default(),
+        Kind::Union { tag, variants } if &**tag == name => {
+            let variants: Vec<&str> = variants.iter().map(|(variant, _)| &**variant).collect();
+            format!("- {name}: {} — Which of the shapes it is.\n", variants.join(" | "))
+        }
+        Kind::Union { tag, variants } => variants
+            .iter()
+            .filter_map(|(variant, fields)| Some(format!("With {tag} \"{variant}\":\n{}", of(fields)?)))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        _ => String::new(),
     }
 }
 
@@ -139,8 +153,8 @@ fn events(manifest: &Checked) -> String {
 const MANDATE: &str = "\
 Your owner's standing instructions. They are in the briefing and can change while you play; read them again when a wait \
 ends early.
-- autonomy: autonomous means act without asking, within scopes, rules and limits. supervised means that deploying, \
-rolling back and publishing a policy become requests that your owner must approve; everything else you do at once.
+- autonomy: autonomous means act without asking, within scopes, rules and limits. supervised means that what your deployed \
+code is or becomes needs your owner's approval first; everything else you do at once.
 - directive: the objective. Follow it, also where you would play differently.
 - limits: what you must not do. The game refuses intents that break them.
 - whenAbsent: what acts for the seat when you make no call for 30 seconds: policy (your deployed policy, else a bot), \

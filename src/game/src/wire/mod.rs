@@ -1,5 +1,6 @@
 //! The manifest's wire form (§3): written for hashes, tools and files, and read from files.
 
+mod beside;
 mod read;
 mod write;
 

@@ -2,6 +2,7 @@
 //!
 //! What was read still has to pass [`Manifest::check`]. Unknown members are refused; none is repeated.
 
+use super::beside::beside;
 use crate::fault::{Fault, Faults};
 use crate::{
     ChatLimits, Control, IntentKind, IntentLimits, Manifest, ObservationScope, PauseLimits, PolicyLimits,
@@ -38,11 +39,19 @@ impl Manifest {
         Self::from_ordered(&wire)
     }
 
-    /// Reads the wire form. All faults of shape come back together.
+    /// Reads the wire form. All faults come back together: of shape, and then of the members that could be read. A manifest
+    /// that was read whole still has to pass [`Self::check`].
     pub fn from_ordered(wire: &Ordered) -> Result<Self, Vec<Fault>> {
         let mut reader = Reader { faults: Faults::default() };
         let manifest = reader.manifest(&At { path: "manifest".into(), wire: Some(wire) });
-        reader.faults.into_result().map(|()| manifest)
+        match reader.faults.into_result() {
+            Ok(()) => Ok(manifest),
+            Err(mut faults) => {
+                let others = beside(&faults, &manifest);
+                faults.extend(others);
+                Err(faults)
+            }
+        }
     }
 }
 

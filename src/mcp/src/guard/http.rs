@@ -31,12 +31,14 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     }
     let value = only(headers, &AUTHORIZATION).ok_or(Refusal::Credential)?;
     let (scheme, token) = value.split_once(' ').ok_or(Refusal::Credential)?;
+    if scheme.eq_ignore_ascii_case("bearer") { formed(token) } else { Err(Refusal::Credential) }
+}
+
+/// A token of the right form, wherever it was shown.
+pub(crate) fn formed(token: &str) -> Result<&str, Refusal> {
     let base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if !scheme.eq_ignore_ascii_case("bearer") || token.len() != TOKEN_LENGTH || !token.bytes().all(base64url)
-    {
-        return Err(Refusal::Credential);
-    }
-    Ok(token)
+    let is_formed = token.len() == TOKEN_LENGTH && token.bytes().all(base64url);
+    if is_formed { Ok(token) } else { Err(Refusal::Credential) }
 }
 
 /// Refuses bodies that are not declared as JSON.

@@ -1,9 +1,8 @@
-//! The methods of this endpoint and the shape of their params. What is not listed here is not found, whatever the
+//! The methods of every mount and the shape of their params. What is not listed here is not found, whatever the
 //! library underneath could answer.
 
 use super::envelope::Request;
 use crate::refusal::Refusal;
-use crate::surface;
 use serde_json::{Map, Value};
 
 /// A known method whose params are of its shape.
@@ -13,13 +12,13 @@ pub(crate) enum Method {
     Discover,
     /// `tools/list`.
     ListTools,
-    /// `tools/call` of a tool that the contract has.
+    /// `tools/call` of a tool that the mount has.
     CallTool,
 }
 
 impl Method {
     /// The method of a request.
-    pub(crate) fn of(request: &Request) -> Result<Self, Refusal> {
+    pub(crate) fn of(request: &Request, has_tool: impl FnOnce(&str) -> bool) -> Result<Self, Refusal> {
         let none = Map::new();
         let params = request.params.as_ref().unwrap_or(&none);
         let (method, shaped) = match request.method.as_str() {
@@ -34,7 +33,7 @@ impl Method {
             return Err(Refusal::Params);
         }
         let named = params.get("name").and_then(Value::as_str).unwrap_or_default();
-        if method == Self::CallTool && !surface::is_tool(named) {
+        if method == Self::CallTool && !has_tool(named) {
             return Err(Refusal::UnknownTool);
         }
         Ok(method)

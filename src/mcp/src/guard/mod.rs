@@ -10,6 +10,6 @@ mod revision;
 
 pub(crate) use body::read;
 pub(crate) use envelope::{Incoming, Request};
-pub(crate) use http::{SESSION, bearer, content_type, host, origin, session};
+pub(crate) use http::{SESSION, bearer, content_type, formed, host, origin, session};
 pub(crate) use method::Method;
 pub(crate) use revision::agreed;

@@ -14,8 +14,8 @@ use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::SIGNATURE_HEADER;
 use super::refusal::Refusal;
+use super::{MCP_PATH, SIGNATURE_HEADER};
 use crate::error::PipesError;
 use crate::inbox::{Inbox, Listing, Page};
 use crate::limits::timestamp;
@@ -30,9 +30,6 @@ type App = State<Arc<Pipes>>;
 type Answer<T = Response> = Result<T, Refusal>;
 type Given<T> = Result<Json<T>, JsonRejection>;
 type Asked<T> = Result<Query<T>, QueryRejection>;
-
-/// Bytes of an idempotency key.
-const MAX_IDEMPOTENCY_KEY: usize = 128;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +58,22 @@ pub(super) async fn open(State(pipes): App, given: Given<Open>) -> Answer {
     Ok((StatusCode::CREATED, secret_headers(), Json(body)).into_response())
 }
 
+/// Mints the credential of an agent that knows nothing but this server.
+pub(super) async fn mint_agent(State(pipes): App) -> Answer {
+    let agent = pipes.mint_agent().await?;
+    let body = json!({
+        "token": agent.token.reveal(),
+        "mcpUrl": format!("{MCP_PATH}/{}", agent.token.reveal()),
+        "expiresAt": timestamp(agent.expires_ms),
+    });
+    Ok((StatusCode::CREATED, secret_headers(), Json(body)).into_response())
+}
+
+pub(super) async fn revoke_agent(State(pipes): App, headers: HeaderMap) -> Answer<StatusCode> {
+    pipes.revoke_agent(bearer(&headers)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 fn grant(seat: &SeatGrant) -> Value {
     json!({"seatRef": seat.seat_ref, "signingKey": seat.signing_key, "signatureHeader": SIGNATURE_HEADER})
 }
@@ -78,15 +91,11 @@ pub(super) async fn post(
 ) -> Answer {
     let writer = pipes.writer(&capture).await?;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let idempotency_key = text("idempotency-key");
-    if idempotency_key.as_ref().is_some_and(|key| key.len() > MAX_IDEMPOTENCY_KEY) {
-        return Err(PipesError::BadRequest.into());
-    }
     let incoming = Incoming {
         body: body?,
         content_type: text("content-type"),
         signature: text(SIGNATURE_HEADER),
-        idempotency_key,
+        idempotency_key: text("idempotency-key"),
     };
     let posted = pipes.post(&writer, incoming).await?;
     Ok((StatusCode::CREATED, Json(json!({"captureId": posted.capture_id, "seq": posted.seq})))

@@ -18,7 +18,7 @@ use crate::keys;
 use crate::service::Pipes;
 
 /// Who calls: the stable name of a credential, of which only a digest is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Holder(String);
 
 impl Holder {

@@ -21,6 +21,8 @@ use crate::verify::{Dimensions, Fault, GameSummary, LogReader, Mark};
 
 /// Characters of a game id that a tool makes or takes.
 const MAX_GAME_ID: usize = 128;
+/// Bytes of a log that a tool verifies; escaped in a request, it still fits an MCP message of 1 MiB.
+pub(super) const MAX_LOG: usize = 512 << 10;
 /// The largest side of a board, 2^53-1.
 const MAX_SIDE: u64 = (1 << 53) - 1;
 
@@ -416,6 +418,7 @@ pub(super) async fn verify(pipes: &Arc<Pipes>, holder: &Holder, ask: Verify) -> 
                 None => report,
             })
         }
+        (None, Some(log)) if log.len() > MAX_LOG => Err(PipesError::TooLarge.into()),
         (None, Some(log)) => Ok(pipes.verify(log.into(), ask.game).await?.to_json()),
         _ => Err(ToolError::BadArguments),
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::play::MAX_LOG;
 use super::{Effect, Tool};
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -148,9 +149,13 @@ pub(super) const TOOLS: &[Tool] = &[
         name: "pipes_verify",
         title: "Verify a log",
         description: "Replay an inbox where you are seated, one of its games, or a pasted log, and get the verdict: valid, or \
-            the first offending event with a closed reason.",
+            the first offending event with a closed reason. Give `inbox` or `log`, not both. A log longer than 512 KiB goes \
+            to POST /pipes/v1/verify or to `playerthree verify`.",
         effect: Effect::Reads,
-        input: || object(json!({"inbox": text(), "game": text(), "log": text()}), &[]),
+        input: || {
+            let log = json!({"type": "string", "maxLength": MAX_LOG});
+            object(json!({"inbox": text(), "game": text(), "log": log}), &[])
+        },
         output: || {
             let list = || json!({"type": "array", "items": {"type": "object"}});
             let members = json!({

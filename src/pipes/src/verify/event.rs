@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::board::Mark;
+use super::Mark;
 use super::game::State;
 use super::loose;
 use super::sig::PublicKey;

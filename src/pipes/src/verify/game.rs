@@ -2,11 +2,11 @@
 //!
 //! A game never looks at other games, at times or at labels. A refused event leaves it exactly as it was.
 
-use super::board::{Board, Dimensions, Mark, Placed, Refused};
 use super::event::{Action, Body, Event, Fault, Note, Pointer, Protocol, Rules};
 use super::report::{Params, Seats};
 use super::sig::PublicKey;
 use crate::canonical::Hash;
+use playerthree_tic_tac_toe_rules::{Board, Dimensions, Mark, Placed, Refused, Sparse};
 
 /// Boards above this size are not drawn in reports.
 const DRAWN_CELLS: u64 = 1024;
@@ -121,7 +121,7 @@ pub(crate) struct Started {
 /// The board of a game that goes on, or what is left of it once it is over.
 #[derive(Debug, Clone)]
 pub(crate) enum Position {
-    Open(Board),
+    Open(Board<Sparse>),
     Over { winner: Option<Mark>, by: EndedBy, drawing: Option<Box<[String]>> },
 }
 
@@ -309,7 +309,7 @@ impl Started {
         };
         self.chain.push(event.hash);
         if let Some((winner, by)) = over {
-            let drawing = board.draw(DRAWN_CELLS).map(Vec::into_boxed_slice);
+            let drawing = draw(board).map(Vec::into_boxed_slice);
             self.position = Position::Over { winner, by, drawing };
             self.chain.shrink_to_fit();
         }
@@ -381,10 +381,22 @@ impl Started {
 
     pub(crate) fn drawing(&self) -> Option<Vec<String>> {
         match &self.position {
-            Position::Open(board) => board.draw(DRAWN_CELLS),
+            Position::Open(board) => draw(board),
             Position::Over { drawing, .. } => drawing.as_deref().map(<[String]>::to_vec),
         }
     }
+}
+
+/// One string a row, `.` for a free cell; nothing above [`DRAWN_CELLS`].
+fn draw(board: &Board<Sparse>) -> Option<Vec<String>> {
+    let dimensions = board.dimensions();
+    if dimensions.size() > u128::from(DRAWN_CELLS) {
+        return None;
+    }
+    let side = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let (rows, cols) = (side(dimensions.rows), side(dimensions.cols));
+    let at = |row, col| board.at(row, col).map_or(".", Mark::as_str);
+    Some((0..rows).map(|row| (0..cols).map(|col| at(row, col)).collect()).collect())
 }
 
 fn ending(placed: Placed, player: Mark) -> Option<(Option<Mark>, EndedBy)> {

@@ -4,7 +4,6 @@
 //! accepted event and the marks of an unfinished board, and nothing for junk. It never allocates a board by its
 //! declared size and never sorts what it reads: a shuffled log has to fail.
 
-mod board;
 mod capture;
 mod event;
 mod game;
@@ -17,13 +16,13 @@ mod sig;
 use std::io::Read;
 
 pub(crate) use crate::canonical::Hash;
-pub use board::{Dimensions, Mark};
 pub use capture::{Capture, LogError};
 pub(crate) use event::Body;
 pub use event::{Fault, Note};
 pub(crate) use game::Started;
 pub use game::{EndedBy, State};
 pub use log::LogReader;
+pub use playerthree_tic_tac_toe_rules::{Dimensions, Mark};
 pub use report::{
     Accepted, FaultRow, GameSummary, NoteRow, Options, Params, Played, Report, Seats, SigKeys, Verdict,
 };

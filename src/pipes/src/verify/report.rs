@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::board::Mark;
+use super::Mark;
 use super::event::as_side;
 use super::game::{Game, Position, Started};
 use crate::canonical::hex;

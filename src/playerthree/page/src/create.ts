@@ -36,7 +36,7 @@ const SIZES: Choice = [
 const VISIBILITY: Choice = [
   ["public", "Public, in the list"],
   ["private", "Private, by link"],
-  ["live", "Private, observed live"],
+  ["live", "Private, live observers"],
 ];
 
 /** Both forms, side by side where there is room. */

@@ -24,7 +24,10 @@ export interface Creation {
 /** How a match is entered. */
 export interface Entry {
   readonly as: As;
+  /** The side that a spectator watches. */
   readonly team?: string;
+  /** What lets an observer into a private match. */
+  readonly ticket?: string;
 }
 
 const TOKENS = "playerthree.return";

@@ -26,10 +26,10 @@ function show(): void {
   scrollTo(0, 0);
 }
 
-/** `#/`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID`. */
-function screenFor([verb = "", id, team]: string[]): Screen {
+/** `#/`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID/TICKET`; the side and the ticket may be left out. */
+function screenFor([verb = "", id, more]: string[]): Screen {
   const as = PARTS[verb];
-  if (as && id) return matchScreen(id, team === undefined ? { as } : { as, team });
+  if (as && id) return matchScreen(id, more === undefined ? { as } : { as, [as === "observer" ? "ticket" : "team"]: more });
   if (verb === "") return homeScreen();
   const home = el("a", { class: "button", href: "#/" }, "To all matches");
   return { element: el("section", { class: "empty" }, el("h1", {}, "There is nothing here"), home), close() {} };

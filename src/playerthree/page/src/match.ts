@@ -110,16 +110,11 @@ function showLink(banner: HTMLElement, link: Link): void {
 }
 
 function matchHead(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
-  const invitation = `${location.origin}/#/play/${match.id}`;
   const share = el("button", { type: "button", class: "small", "data-key": "share" }, "Copy link");
-  share.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(invitation);
-      toast("The link to this match is copied.");
-    } catch {
-      toast(invitation);
-    }
-  });
+  share.addEventListener("click", () => void copyLink(`/#/play/${match.id}`, "The link to this match is copied."));
+  const invite = el("button", { type: "button", class: "small", "data-key": "invite-observer" }, "Invite observer");
+  invite.addEventListener("click", () => void inviteObserver(match));
+  const admitsObservers = welcome.as === "player" && createdWith(match.id)?.observerDelayMs !== undefined;
   const leave = el("button", { type: "button", class: "small", "data-key": "leave" }, "Leave");
   leave.addEventListener("click", () => {
     match.leave();
@@ -131,9 +126,31 @@ function matchHead(match: LiveMatch, welcome: Welcome, side: string | undefined)
     el("h1", {}, gameTitle(welcome.game.id)),
     part(match, welcome, side),
     el("span", { class: "spacer" }),
+    admitsObservers && invite,
     share,
     leave,
   );
+}
+
+/** Each observer of a private match comes on a ticket of their own, which is part of the link. */
+async function inviteObserver({ id, connection }: LiveMatch): Promise<void> {
+  try {
+    const { ticket, expiresAt } = await connection.inviteObserver();
+    await copyLink(`/#/observe/${id}/${ticket}`, `A link for one observer is copied. It is good for ${span(expiresAt - Date.now())}.`);
+  } catch (error) {
+    toast(explain(error), "error");
+  }
+}
+
+/** Copies a link of this page, or shows it where there is no clipboard. */
+async function copyLink(path: string, done: string): Promise<void> {
+  const link = location.origin + path;
+  try {
+    await navigator.clipboard.writeText(link);
+    toast(done);
+  } catch {
+    toast(link);
+  }
 }
 
 /** As what one is here. A spectator sees one side for good; another side is another visit. */

@@ -41,7 +41,7 @@ export function isOwn(seat: Seat): boolean {
   return seat.scopes !== undefined;
 }
 
-/** The panel of all seats. It is redrawn when a seat changed, but never under a control that is in use. */
+/** The panel of all seats. It is redrawn when a seat changed, but not under a control that is in use unless something waits. */
 export class SeatsPanel {
   readonly element = el("section", { class: "card seats", "aria-labelledby": "seats" });
   readonly #list = el("ul", { class: "seatlist" });
@@ -71,8 +71,9 @@ export class SeatsPanel {
     if (this.#connection.welcome?.as === "observer") return;
     const next = JSON.stringify(seats);
     const used = document.activeElement;
-    const busy = used instanceof HTMLElement && this.#list.contains(used) && used.matches("select, input, textarea");
-    if (next === this.#shown || busy) return;
+    const busy = used instanceof HTMLElement && this.#list.contains(used) && used.matches("select");
+    const urgent = seats.some((seat) => seat.approval?.status === "pending");
+    if (next === this.#shown || (busy && !urgent)) return;
     this.#shown = next;
     const focused = used instanceof HTMLElement && this.#list.contains(used) ? used.dataset.key : undefined;
     fill(this.#list, ...seats.map((seat) => this.#row(seat)));

@@ -80,10 +80,6 @@ export class Actors {
     return this.#effects.filter((effect) => now < effect.from + effect.lasts);
   }
 
-  get(id: string): Actor | undefined {
-    return this.#actors.get(id);
-  }
-
   #place(scene: Scene, entity: Unit | Building, now: number): void {
     const known = this.#actors.get(entity.id);
     if (!known) {

@@ -264,7 +264,7 @@ class CommandBoard {
       ...(this.#box && { box: this.#box }),
       ...(this.#cursor && { cursor: this.#cursor }),
       ...(this.#mark && { mark: this.#mark }),
-      ...(ghostAt && this.#placing && { ghost: { kind: this.#placing, col: Math.floor(ghostAt.x / tile), row: Math.floor(ghostAt.y / tile) } }),
+      ...(ghostAt && { ghost: { col: Math.floor(ghostAt.x / tile), row: Math.floor(ghostAt.y / tile) } }),
     };
   }
 }

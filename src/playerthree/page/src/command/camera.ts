@@ -28,10 +28,6 @@ export class Camera {
     return (this.#pixels / this.#extent) * this.#zoom;
   }
 
-  get zoom(): number {
-    return this.#zoom;
-  }
-
   /** What is at the canvas's top left, in points. */
   get corner(): Place {
     return { x: this.#x, y: this.#y };

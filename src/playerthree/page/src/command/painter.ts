@@ -11,7 +11,7 @@ import { drawTerrain } from "./terrain.js";
 export interface Hand {
   readonly selected: ReadonlySet<string>;
   readonly box?: { readonly from: Place; readonly to: Place };
-  readonly ghost?: { readonly kind: string; readonly col: number; readonly row: number };
+  readonly ghost?: { readonly col: number; readonly row: number };
   /** The keyboard's crosshair. */
   readonly cursor?: Place;
   /** Where an order went, and when. */

@@ -129,7 +129,8 @@ export class Gauges {
     const gauge = (kind: string, label: string, value: HTMLElement) =>
       el("span", { class: `gauge ${kind}` }, el("span", { class: "dim" }, label), value);
     const purse = [gauge("ore", "Alloy", this.#alloy), gauge("zap", "Energy", this.#energy), gauge("army", "Units", this.#army)];
-    fill(this.element, ...(observes ? [] : purse), this.#standings, el("span", { class: "spacer" }), gauge("time", "Time left", this.#clock));
+    const time = gauge("time", "Time left", this.#clock);
+    fill(this.element, ...(observes ? [] : purse), time, el("span", { class: "spacer" }), this.#standings);
   }
 
   draw(scene: Scene): void {

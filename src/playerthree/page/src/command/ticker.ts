@@ -28,6 +28,7 @@ export class Ticker {
   #lines: { readonly event: GameEvent; readonly key: string }[] = [];
 
   constructor() {
+    fill(this.#list, el("li", { class: "dim" }, "Nothing yet"));
     fill(this.element, el("h2", {}, "Events"), this.#list);
   }
 

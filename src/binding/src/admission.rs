@@ -1,0 +1,191 @@
+//! Who may join a match, and as what (§20, §20.9). A person who played a side, watched one live or observes them all
+//! carries that history for the life of the match; nothing here forgets it.
+
+use crate::options::Part;
+use playerthree_game::{Name, Seat};
+use playerthree_host::{Account, secret_digest, Digest, Token};
+use playerthree_rooms::{Refusal, SessionId};
+use playerthree_session::{Match, OwnerId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// People whose history a match remembers. Past it nobody new is let in under a name, so that nobody is forgotten.
+const HISTORY_MAX: usize = 4_096;
+
+/// Observer tickets of a private match that may wait for their use at once.
+const TICKETS_MAX: usize = 64;
+
+/// How long an observer ticket waits for its use (§20.9: the time to claim, not the length of the playback).
+pub(crate) const TICKET_TTL: Duration = Duration::from_secs(600);
+
+/// What a client is let in as.
+pub(crate) enum Admitted {
+    /// Plays this seat, once it is assigned.
+    Player { account: Account, seat: Seat },
+    /// Watches this side live.
+    Spectator { team: Name },
+    /// Watches everything, late.
+    Observer { owner: OwnerId },
+}
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    played: BTreeSet<Name>,
+    watched: BTreeSet<Name>,
+    observed: bool,
+}
+
+/// The memory of one match about people, and the seats it has promised to clients on their way.
+#[derive(Default)]
+pub(crate) struct Admission {
+    people: BTreeMap<OwnerId, Seen>,
+    promised: BTreeMap<SessionId, Seat>,
+    tickets: Vec<(Digest, Instant)>,
+}
+
+impl Admission {
+    /// Judges a client that asks for a place, before it connects. A player's seat is promised to it.
+    pub(crate) fn reserve(
+        &mut self,
+        game: &Match,
+        client: SessionId,
+        part: &Part,
+        account: Option<&Account>,
+    ) -> Result<(), Refusal> {
+        match part {
+            Part::Spectator { team } => self.spectator(game, team.as_ref(), account).map(|_| ()),
+            Part::Observer { .. } => self.observer(game, account).map(|_| ()),
+            wish @ Part::Player { .. } => {
+                let account = account.ok_or_else(log_in_first)?;
+                let seat = self.free_seat(game, wish, account)?;
+                self.promised.insert(client, seat);
+                Ok(())
+            }
+        }
+    }
+
+    /// The client never came.
+    pub(crate) fn unreserve(&mut self, client: SessionId) {
+        self.promised.remove(&client);
+    }
+
+    /// Lets a client in. Whatever changed since its reservation counts.
+    pub(crate) fn admit(
+        &mut self,
+        game: &Match,
+        client: SessionId,
+        part: Part,
+        account: Option<Account>,
+    ) -> Result<Admitted, Refusal> {
+        let promised = self.promised.remove(&client);
+        match part {
+            Part::Spectator { team } => {
+                let team = self.spectator(game, team.as_ref(), account.as_ref())?;
+                if let Some(account) = &account {
+                    self.person(&account.owner)?.watched.insert(team.clone());
+                }
+                Ok(Admitted::Spectator { team })
+            }
+            Part::Observer { ticket } => {
+                let owner = self.observer(game, account.as_ref())?;
+                if game.observer_policy().is_private() {
+                    self.redeem(ticket.as_deref())?;
+                }
+                self.person(&owner)?.observed = true;
+                Ok(Admitted::Observer { owner })
+            }
+            wish @ Part::Player { .. } => {
+                let account = account.ok_or_else(log_in_first)?;
+                let still_free = promised.filter(|seat| {
+                    self.may_play(&account.owner, &seat.team) && game.joinable_seats(Some(&account.owner)).any(|free| free == seat)
+                });
+                let seat = still_free.map_or_else(|| self.free_seat(game, &wish, &account), Ok)?;
+                self.person(&account.owner)?.played.insert(seat.team.clone());
+                Ok(Admitted::Player { account, seat })
+            }
+        }
+    }
+
+    /// Whether this person plays or played: they never see everything while the match runs.
+    pub(crate) fn has_played(&self, owner: &OwnerId) -> bool {
+        self.people.get(owner).is_some_and(|seen| !seen.played.is_empty())
+    }
+
+    /// Seats that a stranger could take now.
+    pub(crate) fn open_seats(&self, game: &Match) -> usize {
+        game.joinable_seats(None).filter(|seat| !self.is_promised(seat)).count()
+    }
+
+    /// A ticket for one observer of a private match, on a player's word. None while too many wait.
+    pub(crate) fn mint_ticket(&mut self) -> Option<Token> {
+        let now = Instant::now();
+        self.tickets.retain(|(_, until)| *until > now);
+        if self.tickets.len() >= TICKETS_MAX {
+            return None;
+        }
+        let (ticket, digest) = Token::mint();
+        self.tickets.push((digest, now + TICKET_TTL));
+        Some(ticket)
+    }
+
+    fn redeem(&mut self, ticket: Option<&str>) -> Result<(), Refusal> {
+        let refused = || Refusal::join_refused("a private match admits observers by a player's ticket alone");
+        let digest = secret_digest(ticket.ok_or_else(refused)?);
+        let now = Instant::now();
+        let place = self.tickets.iter().position(|(kept, until)| *kept == digest && *until > now);
+        self.tickets.swap_remove(place.ok_or_else(refused)?);
+        Ok(())
+    }
+
+    fn spectator(&self, game: &Match, wish: Option<&Name>, account: Option<&Account>) -> Result<Name, Refusal> {
+        let team = wish.or(game.teams().first()).filter(|team| game.teams().contains(team)).cloned();
+        let team = team.ok_or_else(|| Refusal::join_refused("this side does not play"))?;
+        let seen = account.and_then(|account| self.people.get(&account.owner));
+        if seen.is_some_and(|seen| seen.played.iter().any(|played| *played != team)) {
+            return Err(Refusal::join_refused("players do not watch another side of their match"));
+        }
+        Ok(team)
+    }
+
+    fn observer(&self, game: &Match, account: Option<&Account>) -> Result<OwnerId, Refusal> {
+        let account = account.ok_or_else(log_in_first)?;
+        if game.observer_policy().delay().is_none() || game.surface().manifest.observer.is_none() {
+            return Err(Refusal::join_refused("this match has no observers"));
+        }
+        if self.has_played(&account.owner) {
+            return Err(Refusal::join_refused("players do not observe their own match"));
+        }
+        Ok(account.owner.clone())
+    }
+
+    /// The first seat that fits, is free and may be this person's.
+    fn free_seat(&self, game: &Match, wish: &Part, account: &Account) -> Result<Seat, Refusal> {
+        if self.people.get(&account.owner).is_some_and(|seen| seen.observed) {
+            return Err(Refusal::join_refused("observers do not play the match that they see"));
+        }
+        let fits = |seat: &&Seat| wish.fits(seat) && !self.is_promised(seat) && self.may_play(&account.owner, &seat.team);
+        let seat = game.joinable_seats(Some(&account.owner)).find(fits).cloned();
+        seat.ok_or_else(|| Refusal::join_refused("no open seat for you of that side and role"))
+    }
+
+    /// A person plays one side, and none that they watched another side of.
+    fn may_play(&self, owner: &OwnerId, team: &Name) -> bool {
+        let Some(seen) = self.people.get(owner) else { return true };
+        !seen.observed && seen.watched.iter().chain(&seen.played).all(|known| known == team)
+    }
+
+    fn is_promised(&self, seat: &Seat) -> bool {
+        self.promised.values().any(|promised| promised == seat)
+    }
+
+    fn person(&mut self, owner: &OwnerId) -> Result<&mut Seen, Refusal> {
+        if self.people.len() >= HISTORY_MAX && !self.people.contains_key(owner) {
+            return Err(Refusal::room_full());
+        }
+        Ok(self.people.entry(owner.clone()).or_default())
+    }
+}
+
+fn log_in_first() -> Refusal {
+    Refusal::new(401, "log in first: POST /demo/login with a name, then join with its token")
+}

@@ -1,0 +1,163 @@
+//! What a connected client may do (§4, §5, §20): each operation is carried out for the owner of the seat that it names,
+//! or refused with a closed code. Shapes are read in `ops`.
+
+use crate::admission::TICKET_TTL;
+use crate::ops::{self, Numbered, Op, SeatWish};
+use crate::push;
+use crate::room::{Caller, Client, MatchRoom, Principal};
+use playerthree_game::{Controller, Seat};
+use playerthree_host::{Account, Answer, CLAIM_WITHIN};
+use playerthree_rooms::{Cx, SessionId};
+use playerthree_session::{CallError, Code, Millis, Occupant, Right};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl MatchRoom {
+    /// Carries out one message of the binding and answers it, now or once its answer is there.
+    pub(crate) fn operate(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, name: &str, body: Value) {
+        let now = self.now();
+        let Some(state) = self.clients.get_mut(&client) else { return };
+        let within_rate = state.ops.take(now);
+        if name == "observer" {
+            self.observe(cx, client, body, within_rate);
+            return;
+        }
+        match ops::parse(name, body) {
+            Ok(Numbered { seq, .. }) if !within_rate => push::result(cx, client, Some(seq), &Err(Code::RateLimited.into())),
+            Ok(Numbered { seq, op }) => {
+                if let Some(answer) = self.carry_out(client, seq, op, now) {
+                    push::result(cx, client, Some(seq), &answer);
+                }
+            }
+            Err((seq, code)) => push::result(cx, client, seq, &Err(code.into())),
+        }
+    }
+
+    /// Carries an operation out for whoever may. Nothing: the answer comes later.
+    fn carry_out(&mut self, client: SessionId, seq: u32, op: Op, now: Millis) -> Option<Answer> {
+        if let Op::View = op {
+            return Some(self.fresh_view(client, now));
+        }
+        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client) else {
+            return Some(Err(Code::Forbidden.into()));
+        };
+        let (account, own) = (account.clone(), seat.clone());
+        let caller = Caller::Client { client, seq };
+        let answer = match op {
+            Op::Call(call) => {
+                // What a person may see ends at their own side, so a call never names another one.
+                match self.owned(&account, &own, &SeatWish { team: None, role: call.role }) {
+                    Ok(seat) => {
+                        self.live.call(&seat, Right::Owner, &call.method, &call.args, caller, now);
+                        return None;
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Op::ResolveApproval(resolve) => {
+                match self.owned(&account, &own, &SeatWish { team: resolve.team, role: resolve.role }) {
+                    Ok(seat) => {
+                        self.live.resolve_approval(&seat, &resolve.id, resolve.approve, caller);
+                        return None;
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            other => self.carry_out_now(&account, &own, other, now),
+        };
+        self.live.seats_changed(now);
+        Some(answer)
+    }
+
+    /// The operations whose answer is there at once.
+    fn carry_out_now(&mut self, account: &Account, own: &Seat, op: Op, now: Millis) -> Answer {
+        match op {
+            Op::Report => self.report(&own.team),
+            Op::Mandate(set) => {
+                let seat = self.owned(account, own, &set.wish)?;
+                self.live.game_mut().set_mandate(&seat, &set.value)?;
+                Ok(json!({}))
+            }
+            Op::Scopes(set) => {
+                let seat = self.owned(account, own, &set.wish)?;
+                self.live.game_mut().set_scopes(&seat, &set.value)?;
+                Ok(json!({}))
+            }
+            Op::Controller(set) => {
+                let seat = self.owned(account, own, &set.wish)?;
+                self.set_controller(account, &seat, &set.value, now)
+            }
+            Op::Mint(wish) => self.mint(account, own, &wish, now),
+            Op::InviteObserver => self.invite_observer(),
+            Op::View | Op::Call(_) | Op::ResolveApproval(_) => Err(Code::Internal.into()),
+        }
+    }
+
+    /// A seat that this person owns, of their own side where none is named.
+    fn owned(&self, account: &Account, own: &Seat, wish: &SeatWish) -> Result<Seat, CallError> {
+        let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
+        // Unknown seats and other people's are refused alike.
+        if self.live.game().owner(&seat) == Some(&account.owner) { Ok(seat) } else { Err(Code::Forbidden.into()) }
+    }
+
+    fn fresh_view(&mut self, client: SessionId, now: Millis) -> Answer {
+        let state = self.clients.get_mut(&client).ok_or(Code::Forbidden)?;
+        let side = state.principal.side().cloned().ok_or(Code::Forbidden)?;
+        if !state.views.take(now) {
+            return Err(Code::RateLimited.into());
+        }
+        let version = self.live.game().view_version(&side);
+        Ok(json!({ "version": version, "view": self.live.game().view(&side)?.into_value() }))
+    }
+
+    fn report(&self, team: &str) -> Answer {
+        if !self.live.game().outcome(team).is_final() {
+            return Err(Code::NotInMatch.into());
+        }
+        Ok(json!({ "team": team, "report": self.live.game().report(team)? }))
+    }
+
+    /// Changes who controls a seat. Taking it in person takes it over as a joined seat: only on the side that the
+    /// person plays in person already (§4 "Owner control").
+    fn set_controller(&mut self, account: &Account, seat: &Seat, value: &Value, now: Millis) -> Answer {
+        let controller: Controller = serde_json::from_value(value.clone()).map_err(|_| Code::Invalid)?;
+        if controller == Controller::Human && !self.live.game().is_held_in_person(seat) {
+            if self.live.game().holds_in_person_elsewhere(&account.owner, &seat.team) {
+                return Err(Code::Forbidden.into());
+            }
+            let occupant = Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
+            self.live.assign(seat, occupant, now)?;
+        }
+        self.live.game_mut().set_controller(seat, controller)?;
+        Ok(json!({}))
+    }
+
+    /// Gives the person a token for an agent of theirs: on a seat they own, or on an open one that becomes theirs.
+    fn mint(&mut self, account: &Account, own: &Seat, wish: &SeatWish, now: Millis) -> Answer {
+        let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
+        if self.live.game().open_seats().any(|open| *open == seat) {
+            let occupant = Occupant::Agent { owner: account.owner.clone(), display: account.display.clone() };
+            self.live.assign(&seat, occupant, now)?;
+        } else if self.live.game().owner(&seat) != Some(&account.owner) {
+            return Err(Code::Forbidden.into());
+        }
+        let surface = Arc::clone(&self.surface);
+        let token = self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
+        let (team, role) = (seat.team, seat.role);
+        Ok(json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(CLAIM_WITHIN), "mcpPath": "/mcp" }))
+    }
+
+    /// A ticket for one observer, on a player's word. Only private matches ask for tickets.
+    fn invite_observer(&mut self) -> Answer {
+        if !self.live.game().observer_policy().is_private() {
+            return Err(Code::ModeUnavailable.into());
+        }
+        let ticket = self.admission.mint_ticket().ok_or(Code::Busy)?;
+        Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(TICKET_TTL) }))
+    }
+}
+
+fn expires(within: Duration) -> u64 {
+    push::unix_millis() + u64::try_from(within.as_millis()).unwrap_or(u64::MAX)
+}

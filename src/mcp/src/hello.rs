@@ -1,0 +1,28 @@
+//! What a client is told about a mount before anything else: name, version, revision and the reading order.
+
+use crate::surface::STATIC_TTL_MS;
+use rmcp::model::{
+    CacheScope, DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig,
+};
+use std::borrow::Cow;
+
+/// The one revision that is spoken.
+pub(crate) fn versions() -> Cow<'static, [ProtocolVersion]> {
+    Cow::Borrowed(&[ProtocolVersion::V_2026_07_28])
+}
+
+/// The server with the instructions of one mount.
+pub(crate) fn info(instructions: &str) -> ServerConfig {
+    let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+    info.server_info = Implementation::new("playerthree", env!("CARGO_PKG_VERSION"));
+    info.instructions = Some(instructions.to_owned());
+    info
+}
+
+/// The answer to `server/discover`.
+pub(crate) fn discovered(info: ServerConfig) -> DiscoverResult {
+    let mut result = DiscoverResult::from_server_info(versions().into_owned(), info);
+    result.ttl_ms = STATIC_TTL_MS;
+    result.cache_scope = CacheScope::Private;
+    result
+}

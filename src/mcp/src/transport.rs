@@ -1,0 +1,142 @@
+//! One POST from its headers to its answer, the same for every mount: the guard's steps in order, then the protocol
+//! library for one request. Whatever the library itself would refuse leaves with our fixed texts instead.
+//!
+//! A mount says whom a credential stands for and what is done for them; it can skip none of the steps.
+
+use crate::config::McpConfig;
+use crate::guard::{self, Incoming, Method, Request};
+use crate::refusal::{Refusal, Refused};
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body_util::Full;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Where requests arrive: the credentials it knows and the tools it has.
+pub(crate) trait Mount: Send + Sync {
+    /// Whom a credential stands for.
+    type Caller: Send + Sync;
+    /// One request that was let in.
+    type Visit: Visit;
+
+    /// Origins, hosts and bounds.
+    fn config(&self) -> &McpConfig;
+
+    /// Whom a well-formed token stands for, if it is good.
+    fn find(&self, token: &str) -> Option<Self::Caller>;
+
+    /// Whether a tool of this name exists.
+    fn has_tool(&self, name: &str) -> bool;
+
+    /// Lets a request in that passed the guard. It has no effect yet.
+    fn admit(
+        &self,
+        caller: &Self::Caller,
+        headers: &HeaderMap,
+        method: Method,
+    ) -> Result<Self::Visit, Refusal>;
+}
+
+/// The server of one request.
+pub(crate) trait Visit: ServerHandler + Clone {
+    /// Fires when the request must be cut, answered or not.
+    fn cut(&self) -> CancellationToken;
+
+    /// Looks at the answer before it leaves, and may add to it or replace it by a refusal.
+    fn finish(&self, response: &mut Response) -> Result<(), Refusal>;
+}
+
+/// Answers one POST that shows `token`.
+pub(crate) async fn post<M: Mount>(
+    mount: &M,
+    token: Result<&str, Refusal>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Refused> {
+    let caller = caller(mount, token, headers).map_err(Refusal::without_id)?;
+    guard::content_type(headers).map_err(Refusal::without_id)?;
+    let body = guard::read(body, &mount.config().limits).await.map_err(Refusal::without_id)?;
+    match Incoming::parse(&body)? {
+        Incoming::Notification => Ok(StatusCode::ACCEPTED.into_response()),
+        Incoming::Request(request) => {
+            let answer = answer(mount, &caller, headers, &request, body).await;
+            answer.map_err(|refusal| refusal.to_request(&request.id))
+        }
+    }
+}
+
+/// Whom a request comes from: checks that come before any look at its body.
+pub(crate) fn caller<M: Mount>(
+    mount: &M,
+    token: Result<&str, Refusal>,
+    headers: &HeaderMap,
+) -> Result<M::Caller, Refusal> {
+    let config = mount.config();
+    guard::origin(headers, config)?;
+    guard::host(headers, config)?;
+    let token = token?;
+    if config.shutdown.is_cancelled() {
+        return Err(Refusal::Stopping);
+    }
+    mount.find(token).ok_or(Refusal::Credential)
+}
+
+async fn answer<M: Mount>(
+    mount: &M,
+    caller: &M::Caller,
+    headers: &HeaderMap,
+    request: &Request,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    guard::agreed(headers, request)?;
+    let method = Method::of(request, |name| mount.has_tool(name))?;
+    let visit = mount.admit(caller, headers, method)?;
+    let response = dispatch(mount.config(), visit.clone(), headers, body).await;
+    finished(&visit, response)
+}
+
+/// Hands a request to the protocol library, with the headers that the library reads and no others.
+async fn dispatch<V: Visit>(config: &McpConfig, visit: V, headers: &HeaderMap, body: Bytes) -> Response {
+    let settings = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_stateless_protocol_metadata_required(true)
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(config.limits.body_bytes)
+        .with_cancellation_token(visit.cut());
+    let service = StreamableHttpService::new(
+        move || Ok(visit.clone()),
+        Arc::new(NeverSessionManager::default()),
+        settings,
+    );
+    let mut inner = http::Request::new(Full::new(body));
+    *inner.method_mut() = http::Method::POST;
+    let passed = inner.headers_mut();
+    passed.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    passed.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for name in ["host", "mcp-protocol-version", "mcp-method", "mcp-name"] {
+        if let Some(value) = headers.get(name) {
+            passed.insert(name, value.clone());
+        }
+    }
+    service.handle(inner).await.map(Body::new)
+}
+
+/// Takes out what is not ours to say.
+fn finished<V: Visit>(visit: &V, mut response: Response) -> Result<Response, Refusal> {
+    visit.finish(&mut response)?;
+    match response.status() {
+        StatusCode::OK => Ok(response),
+        // The library's typed reading is stricter than the guard's in places that no client needs.
+        status if status.is_client_error() => {
+            tracing::debug!(%status, "the protocol library refuses what the guard let through");
+            Err(Refusal::Meta)
+        }
+        _ => Err(Refusal::Internal),
+    }
+}

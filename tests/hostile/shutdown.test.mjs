@@ -1,0 +1,45 @@
+// Field reports U31 and U32: SIGTERM with a hundred sockets, agents that wait, idle connections and a half-sent request.
+
+import assert from "node:assert/strict";
+import net from "node:net";
+import { test } from "node:test";
+import { InMatch, agent, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { left, within } from "../lib/rooms.mjs";
+
+async function crowded() {
+  const server = await startPlayerThree();
+  const x = new InMatch(await (await person(server, "Ann")).create("tic-tac-toe"));
+  const o = await agent(server, (await x.do("mint", { team: "o", role: "player" })).token);
+  await o.tool("game_wait", { seconds: 0 });
+  const watchers = await Promise.all(Array.from({ length: 99 }, () => guest(server).joinById(x.room.roomId, { as: "spectator" })));
+  const rooms = [x.room, ...watchers];
+  for (const room of rooms) room.reconnection.enabled = false;
+  const codes = rooms.map((room) => left(room));
+  const waits = [1, 2].map(() => o.tool("game_wait", { seconds: 60 }).catch((error) => error.message));
+  const idle = ["", "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"].map((text) => {
+    const socket = net.connect(server.port, "127.0.0.1", () => socket.write(text));
+    socket.on("error", () => {});
+    socket.resume();
+    return within(new Promise((resolve) => socket.on("close", resolve)), "an idle connection's end");
+  });
+  // An answer after the waits were sent proves that the server has them.
+  await o.tool("game_observe");
+  return { server, codes, waits, idle };
+}
+
+test("SIGTERM tells every socket and every waiting agent, and ends the process well", async () => {
+  const { server, codes, waits, idle } = await crowded();
+  assert.deepEqual(await server.stop("SIGTERM"), { code: 0, signal: null });
+  assert.deepEqual(new Set(await Promise.all(codes)), new Set([4001]));
+  for (const answer of await Promise.all(waits)) assert.match(answer, /bad_token/);
+  await Promise.all(idle);
+});
+
+test("a second signal ends the process at once", async () => {
+  const { server, idle, codes, waits } = await crowded();
+  for (const pending of [...codes, ...waits, ...idle]) Promise.resolve(pending).catch(() => {});
+  server.child.kill("SIGTERM");
+  const { code, signal } = await server.stop("SIGTERM");
+  // Two signals that come together may be one to the kernel; then it is an ordinary end.
+  assert.ok(signal === null && [0, 1].includes(code), `${code} ${signal}`);
+});
