@@ -82,12 +82,23 @@ test("a message without a usable number is answered without one", async () => {
 
 test("a flood of operations is refused past its burst and the match goes on", async () => {
   const x = await playing();
-  const answers = await Promise.all(Array.from({ length: 120 }, () => x.ask("view")));
-  const refused = answers.filter((answer) => answer.code === "rate_limited").length;
+  const refusedOf = async (op) => {
+    const answers = await Promise.all(Array.from({ length: 120 }, () => x.ask(op)));
+    return answers.filter((answer) => answer.code === "rate_limited").length;
+  };
+  const refused = await refusedOf("report");
   assert.ok(refused >= 30 && refused <= 60, `${refused} of 120 refused`);
   const o = new InMatch(await (await person(server, "Bob")).joinById(x.room.roomId));
-  assert.ok(await o.do("view"));
+  assert.ok(await o.do("view"), "nobody else is slowed down");
   await Promise.all([x.room.leave(), o.room.leave()]);
+});
+
+test("fresh views have a smaller bound of their own", async () => {
+  const x = await playing();
+  const answers = await Promise.all(Array.from({ length: 55 }, () => x.ask("view")));
+  const refused = answers.filter((answer) => answer.code === "rate_limited").length;
+  assert.ok(refused >= 10 && refused <= 15, `${refused} of 55 refused`);
+  await x.room.leave();
 });
 
 test("options out of their schema are refused before a room exists", async () => {

@@ -3,10 +3,13 @@
 
 mod common;
 
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode, header};
 use common::Table;
 use playerthree_pipes::tools::call;
-use playerthree_pipes::{PipesError, Rate};
-use serde_json::json;
+use playerthree_pipes::{PipesError, Rate, router};
+use serde_json::{Value, json};
+use tower::ServiceExt;
 
 #[tokio::test]
 async fn a_token_is_good_for_its_life_over_restarts_and_only_its_digest_is_kept() {
@@ -63,4 +66,29 @@ async fn minting_is_limited_in_rate() {
     assert!(matches!(table.pipes.mint_agent().await, Err(PipesError::RateLimited { retry_after_s: 1 })));
     table.pass_ms(1000);
     table.pipes.mint_agent().await.unwrap();
+}
+
+#[tokio::test]
+async fn over_http_an_agent_is_minted_in_one_anonymous_call_and_ends_itself() {
+    let table = Table::with(|limits| limits.agent_rate = Rate { per_second: 1, burst: 1 });
+    let send = |method: &str, token: &str| {
+        let request = Request::builder().method(method).uri("/pipes/v1/agents");
+        let request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        router(table.pipes.clone()).oneshot(request.body(Body::empty()).unwrap())
+    };
+    let minted = send("POST", "").await.unwrap();
+    assert_eq!(minted.status(), StatusCode::CREATED);
+    assert_eq!(minted.headers()[header::CACHE_CONTROL], "no-store");
+    let body: Value = serde_json::from_slice(&to_bytes(minted.into_body(), 4096).await.unwrap()).unwrap();
+    let token = body["token"].as_str().unwrap();
+    assert_eq!(body["mcpUrl"], format!("/pipes/mcp/{token}"));
+    assert_eq!(body["expiresAt"], "2026-02-04T10:00:00.000Z");
+    let late = send("POST", "").await.unwrap();
+    assert_eq!(
+        (late.status(), &late.headers()[header::RETRY_AFTER]),
+        (StatusCode::TOO_MANY_REQUESTS, &"1".parse().unwrap())
+    );
+    assert_eq!(send("DELETE", &token[1..]).await.unwrap().status(), StatusCode::NOT_FOUND);
+    assert_eq!(send("DELETE", token).await.unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(send("DELETE", token).await.unwrap().status(), StatusCode::NOT_FOUND);
 }

@@ -236,6 +236,10 @@ async fn a_stranger_sees_nothing_and_bad_arguments_do_nothing() {
             "{tool} {arguments}"
         );
     }
+    for (bytes, error) in [(512 << 10, PipesError::BadRequest), ((512 << 10) + 1, PipesError::TooLarge)] {
+        let log = json!({"log": "x".repeat(bytes)});
+        assert_eq!(agents.call("ada", "pipes_verify", log).await, Err(ToolError::Pipes(error)));
+    }
     assert_eq!(agents.call("ada", "pipes_delete", json!({})).await, Err(ToolError::UnknownTool));
     let listed = agents.ok("ada", "pipes_list_captures", json!({"inbox": inbox, "limit": 1})).await;
     assert_eq!(listed["captures"].as_array().unwrap().len(), 1);

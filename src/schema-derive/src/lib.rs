@@ -9,6 +9,8 @@ mod docs;
 mod expand;
 mod leaf;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 /// Implements `playerthree_schema::Described` for a struct with named fields or an enum.
 #[proc_macro_derive(Described, attributes(schema))]
