@@ -3,7 +3,7 @@
 
 use crate::options::Part;
 use playerthree_game::{Name, Seat};
-use playerthree_host::{Account, secret_digest, Digest, Token};
+use playerthree_host::{Account, Digest, Token, secret_digest};
 use playerthree_rooms::{Refusal, SessionId};
 use playerthree_session::{Match, OwnerId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,8 @@ impl Admission {
             wish @ Part::Player { .. } => {
                 let account = account.ok_or_else(log_in_first)?;
                 let still_free = promised.filter(|seat| {
-                    self.may_play(&account.owner, &seat.team) && game.joinable_seats(Some(&account.owner)).any(|free| free == seat)
+                    self.may_play(&account.owner, &seat.team)
+                        && game.joinable_seats(Some(&account.owner)).any(|free| free == seat)
                 });
                 let seat = still_free.map_or_else(|| self.free_seat(game, &wish, &account), Ok)?;
                 self.person(&account.owner)?.played.insert(seat.team.clone());
@@ -137,7 +138,12 @@ impl Admission {
         Ok(())
     }
 
-    fn spectator(&self, game: &Match, wish: Option<&Name>, account: Option<&Account>) -> Result<Name, Refusal> {
+    fn spectator(
+        &self,
+        game: &Match,
+        wish: Option<&Name>,
+        account: Option<&Account>,
+    ) -> Result<Name, Refusal> {
         let team = wish.or(game.teams().first()).filter(|team| game.teams().contains(team)).cloned();
         let team = team.ok_or_else(|| Refusal::join_refused("this side does not play"))?;
         let seen = account.and_then(|account| self.people.get(&account.owner));
@@ -163,7 +169,9 @@ impl Admission {
         if self.people.get(&account.owner).is_some_and(|seen| seen.observed) {
             return Err(Refusal::join_refused("observers do not play the match that they see"));
         }
-        let fits = |seat: &&Seat| wish.fits(seat) && !self.is_promised(seat) && self.may_play(&account.owner, &seat.team);
+        let fits = |seat: &&Seat| {
+            wish.fits(seat) && !self.is_promised(seat) && self.may_play(&account.owner, &seat.team)
+        };
         let seat = game.joinable_seats(Some(&account.owner)).find(fits).cloned();
         seat.ok_or_else(|| Refusal::join_refused("no open seat for you of that side and role"))
     }

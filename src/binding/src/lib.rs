@@ -33,7 +33,12 @@ pub struct GameRooms {
 
 impl GameRooms {
     /// Rooms for a game, with the process's accounts, agents and places for policies.
-    pub fn new(surface: Arc<Surface>, accounts: Arc<Accounts>, agents: Arc<Agents>, places: PolicyPlaces) -> Self {
+    pub fn new(
+        surface: Arc<Surface>,
+        accounts: Arc<Accounts>,
+        agents: Arc<Agents>,
+        places: PolicyPlaces,
+    ) -> Self {
         let options = Arc::new(options::schema(&surface.manifest));
         Self { surface, accounts, agents, places, options }
     }

@@ -118,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     fn refused(name: &str, body: Value) -> Option<u32> {
-        let (seq, code) = parse(name, body).err().map(|(seq, code)| (seq, code)).unwrap();
+        let (seq, code) = parse(name, body).err().unwrap();
         assert_eq!(code, Code::BadMessage);
         seq
     }

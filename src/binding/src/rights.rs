@@ -24,7 +24,9 @@ impl MatchRoom {
             return;
         }
         match ops::parse(name, body) {
-            Ok(Numbered { seq, .. }) if !within_rate => push::result(cx, client, Some(seq), &Err(Code::RateLimited.into())),
+            Ok(Numbered { seq, .. }) if !within_rate => {
+                push::result(cx, client, Some(seq), &Err(Code::RateLimited.into()))
+            }
             Ok(Numbered { seq, op }) => {
                 if let Some(answer) = self.carry_out(client, seq, op, now) {
                     push::result(cx, client, Some(seq), &answer);
@@ -39,7 +41,8 @@ impl MatchRoom {
         if let Op::View = op {
             return Some(self.fresh_view(client, now));
         }
-        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client) else {
+        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client)
+        else {
             return Some(Err(Code::Forbidden.into()));
         };
         let (account, own) = (account.clone(), seat.clone());
@@ -98,7 +101,11 @@ impl MatchRoom {
     fn owned(&self, account: &Account, own: &Seat, wish: &SeatWish) -> Result<Seat, CallError> {
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         // Unknown seats and other people's are refused alike.
-        if self.live.game().owner(&seat) == Some(&account.owner) { Ok(seat) } else { Err(Code::Forbidden.into()) }
+        if self.live.game().owner(&seat) == Some(&account.owner) {
+            Ok(seat)
+        } else {
+            Err(Code::Forbidden.into())
+        }
     }
 
     fn fresh_view(&mut self, client: SessionId, now: Millis) -> Answer {
@@ -143,9 +150,12 @@ impl MatchRoom {
             return Err(Code::Forbidden.into());
         }
         let surface = Arc::clone(&self.surface);
-        let token = self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
+        let token =
+            self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
         let (team, role) = (seat.team, seat.role);
-        Ok(json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(CLAIM_WITHIN), "mcpPath": "/mcp" }))
+        Ok(
+            json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(CLAIM_WITHIN), "mcpPath": "/mcp" }),
+        )
     }
 
     /// A ticket for one observer, on a player's word. Only private matches ask for tickets.

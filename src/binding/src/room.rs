@@ -7,8 +7,8 @@ use crate::push;
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces};
 use playerthree_rooms::{
-    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, PostError, Refusal, Room, RoomHandle, SessionId,
-    TimerId, Visibility,
+    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, PostError, Refusal, Room,
+    RoomHandle, SessionId, TimerId, Visibility,
 };
 use playerthree_schema::Schema;
 use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Right, Surface};
@@ -169,7 +169,8 @@ impl MatchRoom {
             Admitted::Spectator { team } => Ok(Principal::Spectator { team }),
             Admitted::Observer { owner } => Ok(Principal::Observer { owner, reading: false }),
             Admitted::Player { account, seat } => {
-                let occupant = Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
+                let occupant =
+                    Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
                 let taken = self.live.assign(&seat, occupant, self.now());
                 taken.map_err(|_| Refusal::join_refused("the seat was taken"))?;
                 Ok(Principal::Player { account, seat })
@@ -264,7 +265,9 @@ impl MatchRoom {
     /// The seats for everybody who may see them: each player their own list, all spectators the same one.
     fn send_seats(&self, cx: &mut Cx<'_, Self>) {
         let is_player = |client: &SessionId| {
-            self.clients.get(client).is_some_and(|client| matches!(client.principal, Principal::Player { .. }))
+            self.clients
+                .get(client)
+                .is_some_and(|client| matches!(client.principal, Principal::Player { .. }))
         };
         let (players, spectators): (Vec<_>, Vec<_>) = self.readers(None).into_iter().partition(is_player);
         for player in players {
@@ -279,7 +282,9 @@ impl MatchRoom {
 
     /// Readers of a side's live view, or of any.
     fn readers(&self, side: Option<&str>) -> Vec<SessionId> {
-        let reads = |client: &Client| client.principal.side().is_some_and(|read| side.is_none_or(|side| **read == *side));
+        let reads = |client: &Client| {
+            client.principal.side().is_some_and(|read| side.is_none_or(|side| **read == *side))
+        };
         self.clients.iter().filter(|(_, client)| reads(client)).map(|(id, _)| *id).collect()
     }
 
@@ -349,7 +354,12 @@ impl Room for MatchRoom {
         self.list(cx);
     }
 
-    fn on_join(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, join: Join<Option<Account>>) -> Result<(), Refusal> {
+    fn on_join(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        join: Join<Option<Account>>,
+    ) -> Result<(), Refusal> {
         let part = options::part(&self.join_schema, &join.options).map_err(|_| Refusal::bad_options())?;
         let admitted = self.admission.admit(self.live.game(), client, part, join.auth)?;
         let principal = self.seat(admitted)?;
@@ -374,7 +384,12 @@ impl Room for MatchRoom {
         Ok(())
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, message: Message<'_>) -> Result<(), BadMessage> {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        message: Message<'_>,
+    ) -> Result<(), BadMessage> {
         let MessageType::Name(kind) = message.kind else { return Err(BadMessage::UnknownType) };
         let Some(name) = kind.strip_prefix("playerthree:") else { return Err(BadMessage::UnknownType) };
         let body = message.payload.decode().unwrap_or(Value::Null);
@@ -386,7 +401,10 @@ impl Room for MatchRoom {
     fn on_drop(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         // What it waited for has nowhere to go; its places are free for the connection that comes back.
         let now = self.now();
-        self.live.cancel_waits(|caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client), now);
+        self.live.cancel_waits(
+            |caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client),
+            now,
+        );
         let observes = |client: &Client| matches!(client.principal, Principal::Observer { .. });
         if !self.clients.get(&client).is_some_and(observes) {
             cx.allow_reconnection(client, RECONNECTION_GRACE);
@@ -399,7 +417,10 @@ impl Room for MatchRoom {
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         let now = self.now();
-        self.live.cancel_waits(|caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client), now);
+        self.live.cancel_waits(
+            |caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client),
+            now,
+        );
         let Some(Client { principal, .. }) = self.clients.remove(&client) else { return };
         if let Some(team) = principal.side() {
             self.live.game_mut().unsubscribe(team);

@@ -9,9 +9,17 @@ use serde_json::{Value, json};
 
 impl MatchRoom {
     /// An observer asks for frames.
-    pub(crate) fn observe(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, body: Value, within_rate: bool) {
+    pub(crate) fn observe(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        body: Value,
+        within_rate: bool,
+    ) {
         let game = self.live.game();
-        let Some(Client { principal: Principal::Observer { reading, .. }, .. }) = self.clients.get_mut(&client) else {
+        let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
+            self.clients.get_mut(&client)
+        else {
             push::result(cx, client, None, &Err(Code::Forbidden.into()));
             return;
         };
@@ -30,7 +38,9 @@ impl MatchRoom {
         if let Some(grant) = game.observer_grant() {
             answer["grant"] = grant;
         }
-        if let Some(keyframe) = keyframe.filter(|_| state == ObserverState::Ready && request.after != watermark) {
+        if let Some(keyframe) =
+            keyframe.filter(|_| state == ObserverState::Ready && request.after != watermark)
+        {
             answer["frame"] = keyframe;
         }
         push::send(cx, client, "playerthree:observer", &answer);
@@ -40,9 +50,16 @@ impl MatchRoom {
     pub(crate) fn send_frames(&mut self, cx: &mut Cx<'_, Self>, frames: Vec<Value>) {
         let readers = self.frame_readers();
         if self.live.game().observer_state() == ObserverState::Closed {
-            push::to_all(cx, &readers, "playerthree:observer", &json!({ "op": "observer", "state": "closed" }));
+            push::to_all(
+                cx,
+                &readers,
+                "playerthree:observer",
+                &json!({ "op": "observer", "state": "closed" }),
+            );
             for reader in readers {
-                if let Some(Client { principal: Principal::Observer { reading, .. }, .. }) = self.clients.get_mut(&reader) {
+                if let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
+                    self.clients.get_mut(&reader)
+                {
                     *reading = false;
                 }
             }

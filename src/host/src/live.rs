@@ -222,7 +222,7 @@ impl<R> Live<R> {
         let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
         match self.policies.probe(seat, &activation, &match_data) {
             Ok(()) => _ = self.probes.insert(seat.clone(), (activation, caller)),
-            Err(NoProbe::Refused(error)) => self.probed(seat, &activation, caller, Err(error)),
+            Err(NoProbe::Refused(error)) => self.probed(seat, &activation, caller, &Err(error)),
             Err(NoProbe::NoPlace) => {
                 self.game.not_tried(seat, &activation);
                 self.answers.extend(caller.map(|caller| (caller, Err(Code::Busy.into()))));
@@ -235,19 +235,19 @@ impl<R> Live<R> {
         seat: &Seat,
         activation: &Activation,
         caller: Option<R>,
-        probe: Result<Thought, PolicyError>,
+        probe: &Result<Thought, PolicyError>,
     ) {
-        self.game.activated(seat, activation, &probe);
+        self.game.activated(seat, activation, probe);
         if probe.is_ok() {
             let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
             self.policies.start(seat, &match_data);
         }
         self.policies.end_probe(seat);
         let Some(caller) = caller else { return };
-        let answer = match (&activation.approval, &probe) {
+        let answer = match (&activation.approval, probe) {
             (None, Ok(_)) => {
                 let mut stats = Stats::new(activation.version, activation.artifact.runtime);
-                stats.count(&probe);
+                stats.count(probe);
                 Ok(json!({ "ok": true, "version": activation.version, "probe": stats.to_json() }))
             }
             (None, Err(error)) => Ok(json!({ "ok": false, "error": error.to_json() })),
@@ -264,7 +264,7 @@ impl<R> Live<R> {
                 Answered::Probing(seat) => self.probe_loaded(&seat),
                 Answered::Probed(seat, probe) => {
                     if let Some((activation, caller)) = self.probes.remove(&seat) {
-                        self.probed(&seat, &activation, caller, probe);
+                        self.probed(&seat, &activation, caller, &probe);
                     }
                 }
                 Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
@@ -288,7 +288,7 @@ impl<R> Live<R> {
         };
         let Probe::Failed(error) = probe else { return };
         if let Some((activation, caller)) = self.probes.remove(seat) {
-            self.probed(seat, &activation, caller, Err(error));
+            self.probed(seat, &activation, caller, &Err(error));
         }
     }
 

@@ -112,7 +112,11 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    pub(crate) fn new(surface: Arc<Surface>, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub(crate) fn new(
+        surface: Arc<Surface>,
+        places: PolicyPlaces,
+        wake: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let limits = surface.manifest.control.policy.as_ref().map(limits);
         Self {
@@ -130,7 +134,12 @@ impl Policies {
     }
 
     /// Loads an artifact to try it out. The match refuses a second probe of the seat meanwhile.
-    pub(crate) fn probe(&mut self, seat: &Seat, activation: &Activation, match_data: &Value) -> Result<(), NoProbe> {
+    pub(crate) fn probe(
+        &mut self,
+        seat: &Seat,
+        activation: &Activation,
+        match_data: &Value,
+    ) -> Result<(), NoProbe> {
         let artifact = self.artifact(activation).map_err(NoProbe::Refused)?;
         let place = Arc::clone(&self.places.0).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
         let slot = self.load(seat, true, artifact, match_data.to_string().into(), place);
@@ -212,7 +221,9 @@ impl Policies {
         let seats: Vec<Seat> =
             self.running.iter().filter(|(_, running)| due(running)).map(|(seat, _)| seat.clone()).collect();
         for seat in seats {
-            let Some(Running { slot, match_data, crashes, .. }) = self.running.remove(&seat) else { continue };
+            let Some(Running { slot, match_data, crashes, .. }) = self.running.remove(&seat) else {
+                continue;
+            };
             if game.outcome(&seat.team).is_final() {
                 continue;
             }

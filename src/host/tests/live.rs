@@ -1,4 +1,10 @@
 //! §8, §10, §11: live matches with real sandboxes. Time is handed in; only the policies' answers are waited for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
@@ -32,7 +38,8 @@ impl Driver {
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
-        let live = Live::new(game, PolicyPlaces::new(places), Arc::new(move || _ = wake.lock().unwrap().send(())));
+        let live =
+            Live::new(game, PolicyPlaces::new(places), Arc::new(move || _ = wake.lock().unwrap().send(())));
         Self { live, woken, now: 0 }
     }
 

@@ -1,6 +1,7 @@
 //! A toolbox that is no game's, behind the guard of `/mcp`: both places of a credential, the bounds that it shares with
 //! seat tokens, and answers that are checked before they leave (§15 and the rules of revision 2026-07-28).
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::needless_pass_by_value, reason = "json!(..) as an argument reads best by value")]
 
 mod support;
 

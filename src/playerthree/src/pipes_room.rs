@@ -63,18 +63,18 @@ impl Definition for PipesRooms {
     async fn authorize(&self, request: &AuthRequest) -> Result<Rights, Refusal> {
         let options = Options::deserialize(&request.options).map_err(|_| bad_options())?;
         let reader = match &options.read_token {
-            Some(token) => Some(self.pipes.follower(token).await.map_err(refusal)?),
+            Some(token) => Some(self.pipes.follower(token).await.map_err(|error| refusal(&error))?),
             None => None,
         };
         let writer = match &options.write_token {
-            Some(token) => Some(self.pipes.writer(token).await.map_err(refusal)?),
+            Some(token) => Some(self.pipes.writer(token).await.map_err(|error| refusal(&error))?),
             None => None,
         };
         let inboxes = [reader.as_ref().map(Follower::inbox), writer.as_ref().map(Writer::inbox)];
         let named = |inbox: &&Arc<Inbox>| inbox.id() == options.inbox;
         // A token of another inbox is as good as none.
         let inbox = inboxes.iter().flatten().next().filter(|_| inboxes.iter().flatten().all(named));
-        let inbox = Arc::clone(inbox.ok_or_else(|| refusal(PipesError::NotFound))?);
+        let inbox = Arc::clone(inbox.ok_or_else(|| refusal(&PipesError::NotFound))?);
         if options.after.is_some_and(|after| after > inbox.head()) {
             return Err(bad_options());
         }
@@ -98,7 +98,7 @@ fn bad_options() -> Refusal {
     Refusal::new(400, "options of a wrong shape, or a cursor beyond the inbox")
 }
 
-fn refusal(error: PipesError) -> Refusal {
+fn refusal(error: &PipesError) -> Refusal {
     match error {
         PipesError::NotFound => Refusal::new(404, "no such inbox, or not yours"),
         PipesError::RateLimited { .. } => Refusal::at_capacity(),
@@ -187,7 +187,7 @@ impl Room for PipesRoom {
     ) -> Result<(), Refusal> {
         let Rights { inbox, reader, writer, after } = join.auth;
         if inbox.id() != self.inbox {
-            return Err(Refusal::new(404, "no such inbox, or not yours"));
+            return Err(refusal(&PipesError::NotFound));
         }
         let hello = json!({
             "inbox": inbox.id(), "kind": inbox.kind(), "head": inbox.head(),

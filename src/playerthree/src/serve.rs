@@ -219,7 +219,7 @@ fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>, pipes: &Arc<Pipes>) -> 
     let places = PolicyPlaces::default();
     let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
     for game in games {
-        let surface = Arc::new(Surface::new(game).map_err(faults)?);
+        let surface = Arc::new(Surface::new(game).map_err(|found| faults(&found))?);
         tracing::info!(game = %surface.manifest.id, surface = %surface.hash, "game ready");
         let rooms =
             GameRooms::new(Arc::clone(&surface), Arc::clone(accounts), Arc::clone(agents), places.clone());
@@ -228,7 +228,7 @@ fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>, pipes: &Arc<Pipes>) -> 
     Ok(server.build()?)
 }
 
-fn faults(faults: Vec<playerthree_game::Fault>) -> anyhow::Error {
+fn faults(faults: &[playerthree_game::Fault]) -> anyhow::Error {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     anyhow::anyhow!("the manifest has faults:\n{}", lines.join("\n"))
 }

@@ -232,7 +232,8 @@ impl Match {
             if state.owner.as_ref() == occupant.owner() { Handover::SameOwner } else { Handover::NewOwner };
         if handover == Handover::NewOwner {
             // Mandate, scopes, policies, buckets, presence and what was read belonged to the hold that ends.
-            let ended: Vec<WaitId> = state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
+            let ended: Vec<WaitId> =
+                state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
             let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
             *self.seat_mut(seat)? = fresh;
             self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));

@@ -115,7 +115,8 @@ impl ObserverHistory {
     /// Whether the frame with the outcomes is out, or will never be.
     pub(crate) fn end_is_released(&self) -> bool {
         let released = |frame: &Frame| self.watermark.is_some_and(|seen| frame.sequence <= seen);
-        !self.is_recording() || self.frames.back().is_some_and(|frame| frame.outcomes.is_some() && released(frame))
+        !self.is_recording()
+            || self.frames.back().is_some_and(|frame| frame.outcomes.is_some() && released(frame))
     }
 
     pub(crate) fn state(&self) -> ObserverState {

@@ -64,7 +64,8 @@ impl Match {
         self.round.settled = true;
         self.round.answers.clear();
         self.notice_acting(now);
-        let decisions = self.seats.values().map(|state| (state.seat.clone(), (state.acting, state.controller)));
+        let decisions =
+            self.seats.values().map(|state| (state.seat.clone(), (state.acting, state.controller)));
         self.round.decided = decisions.collect();
         for (seat, source) in self.thinking_bots() {
             self.bot_acts(&seat, source, now);

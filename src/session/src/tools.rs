@@ -270,7 +270,8 @@ fn skill_output() -> Value {
 }
 
 fn deploy_input() -> Value {
-    let files = json!({ "type": "array", "maxItems": 16, "uniqueItems": true, "items": { "type": "string" } });
+    let files =
+        json!({ "type": "array", "maxItems": 16, "uniqueItems": true, "items": { "type": "string" } });
     json!({ "runtime": { "enum": ["js", "wasm"] }, "code": { "type": "string" }, "include?": files })
 }
 

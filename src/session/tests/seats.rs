@@ -1,4 +1,10 @@
 //! §§4, 6, 7, 8: presence and absence, waits, mandates and approvals.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 

@@ -1,4 +1,10 @@
 //! §4 view streams, §15.3 fog and §20.9 observers: who is shown what, and when.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 

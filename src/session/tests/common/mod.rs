@@ -1,5 +1,6 @@
 //! Matches of the shipped games, and the few moves that tests make in them.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, Name, Seat};
