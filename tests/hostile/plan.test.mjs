@@ -69,7 +69,7 @@ class Checked {
   }
 }
 
-const REFUSED = /no open seat|does not play|one person|no observers|observers do not|players do not|not found|full|expired|locked|invalid|out of play/i;
+const REFUSED = /no open seat|does not play|one person|observe|watch|against|not found|full|expired|locked|invalid|out of play|ticket|history/i;
 
 test(`plan ${seed}`, async () => {
   const { below, pick } = dice(seed);

@@ -29,7 +29,9 @@ test("tokens, session ids, mandates, policies and rejected input reach neither s
   const { roomId } = red.room;
   const blue = new InMatch(await (await login("Bob")).joinById(roomId, { team: "blue", role: "ground" }));
   const spectator = new InMatch(await guest(server).joinById(roomId, { as: "spectator", team: "blue" }));
-  const observer = new InMatch(await (await login("Eve")).joinById(roomId, { as: "observer" }));
+  const { ticket } = await red.do("inviteObserver");
+  secrets.set("ticket", ticket);
+  const observer = new InMatch(await (await login("Eve")).joinById(roomId, { as: "observer", ticket }));
   observer.room.send("playerthree:observer", { perspective: "all" });
   for (const [who, client] of Object.entries({ red, blue, spectator, observer })) keep(who, client);
 

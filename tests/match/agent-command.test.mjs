@@ -117,6 +117,21 @@ test("broken artifacts are refused with their codes and replace nothing", async 
   await red.room.leave();
 });
 
+/** §11 `include`: served skill files come before the code, which then needs only what differs. */
+test("a policy is composed of served skill files", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const include = ["agent-command-strategy/policies/air.js"];
+  const ok = await air.tool("policy_deploy", { runtime: "js", code: "", include });
+  assert.deepEqual([ok.ok, ok.version], [true, 1], JSON.stringify(ok));
+  for (const bad of [["agent-command-strategy/SKILL.md"], ["nowhere/x.js"], ["../x.js"], [include[0], include[0]]]) {
+    await assert.rejects(air.tool("policy_deploy", { runtime: "js", code: "", include: bad }), /invalid/);
+  }
+  await assert.rejects(air.tool("policy_deploy", { runtime: "wasm", code: "", include }), /invalid/);
+  await air.close();
+  await red.room.leave();
+});
+
 /** §7: under a supervised mandate only the owner's approval over the room activates a policy. */
 test("a supervised deploy acts only after its owner approved it in the room", async () => {
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));

@@ -1,18 +1,26 @@
 //! Verified events a second, and appended events a second with a sync before each acknowledgement, beside the rate at
-//! which the same disk syncs a small write by itself.
+//! which the same disk syncs a write of the same size by itself.
+//!
+//! A disk that others use syncs several times faster or slower from one second to the next. A raw rate that was measured
+//! before the appends says nothing about them, so both are measured in turns of a fraction of a second.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot set up has nothing else to do")]
 #![allow(missing_docs, reason = "criterion's macros make undocumented items")]
+#![allow(clippy::print_stdout, reason = "the table is what the benchmark is for")]
 
+use std::fs::File;
 use std::hint::black_box;
 use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use playerthree_pipes::canonical::event_hash;
 use playerthree_pipes::verify::{Request, verify};
-use playerthree_pipes::{Config, InboxKind, Incoming, Pipes, Rate};
+use playerthree_pipes::{Config, InboxKind, Incoming, Pipes, Rate, Writer};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 const GAMES: usize = 5_000;
 
@@ -57,54 +65,96 @@ fn verified(c: &mut Criterion) {
     group.finish();
 }
 
-fn appended(c: &mut Criterion) {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let body = Bytes::from("x".repeat(300));
-    let mut group = c.benchmark_group("append");
-    group.throughput(Throughput::Elements(1)).sample_size(10).measurement_time(Duration::from_secs(5));
-    let mut file = std::fs::File::create(dir.path().join("raw")).unwrap();
-    group.bench_function("raw-fsync", |b| {
-        b.iter(|| {
-            file.write_all(&body).unwrap();
-            file.sync_data().unwrap();
-        });
-    });
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    for writers in [1_usize, 16, 128] {
-        let mut config = Config::new(dir.path().join(writers.to_string()));
+/// Turns of each measurement.
+const TURNS: usize = 60;
+/// Syncs, or posts of each writer, in one turn.
+const IN_A_TURN: usize = 20;
+
+/// An inbox without bounds, and how many bytes one of its rows takes.
+struct Target {
+    pipes: Arc<Pipes>,
+    writer: Writer,
+    body: Bytes,
+    row_bytes: usize,
+}
+
+impl Target {
+    fn open(runtime: &Runtime, dir: &Path) -> Self {
+        let mut config = Config::new(dir);
         config.limits.anonymous_captures = u64::MAX;
         config.limits.post_rate = Rate { per_second: u32::MAX, burst: u32::MAX };
-        let _guard = runtime.enter();
         let pipes = Pipes::open(config).unwrap();
         let opened = runtime.block_on(pipes.open_inbox(InboxKind::Anonymous)).unwrap();
         let writer = runtime.block_on(pipes.writer(opened.capture_token.reveal())).unwrap();
-        group.bench_function(BenchmarkId::new("writers", writers), |b| {
-            b.iter_custom(|posts| {
-                let share = posts.div_ceil(writers as u64);
-                let begun = Instant::now();
-                runtime.block_on(async {
-                    let tasks: Vec<_> = (0..writers)
-                        .map(|_| {
-                            let (pipes, writer, body) = (pipes.clone(), writer.clone(), body.clone());
-                            tokio::spawn(async move {
-                                for _ in 0..share {
-                                    let post = Incoming { body: body.clone(), ..Incoming::default() };
-                                    pipes.post(&writer, post).await.unwrap();
-                                }
-                            })
-                        })
-                        .collect();
-                    for task in tasks {
-                        task.await.unwrap();
-                    }
-                });
-                // Writers share the posts in whole numbers; the time is scaled to what was asked for.
-                begun.elapsed().mul_f64(posts as f64 / (share * writers as u64) as f64)
-            });
-        });
+        let target = Self { pipes, writer, body: Bytes::from("x".repeat(300)), row_bytes: 0 };
+        target.append(runtime, 1, 1);
+        let rows = dir.join(format!("{}.jsonl", opened.inbox.id()));
+        Self { row_bytes: std::fs::metadata(rows).unwrap().len().try_into().unwrap(), ..target }
     }
-    group.finish();
+
+    /// How long so many writers take for so many posts each.
+    fn append(&self, runtime: &Runtime, writers: usize, posts: usize) -> Duration {
+        let begun = Instant::now();
+        runtime.block_on(async {
+            let tasks = (0..writers).map(|_| {
+                let (pipes, writer, body) = (self.pipes.clone(), self.writer.clone(), self.body.clone());
+                tokio::spawn(async move {
+                    for _ in 0..posts {
+                        let post = Incoming { body: body.clone(), ..Incoming::default() };
+                        pipes.post(&writer, post).await.unwrap();
+                    }
+                })
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+        });
+        begun.elapsed()
+    }
 }
 
-criterion_group!(benches, verified, appended);
-criterion_main!(benches);
+/// How long so many writes take, each synced before the next.
+fn sync(file: &mut File, row: &[u8], writes: usize) -> Duration {
+    let begun = Instant::now();
+    for _ in 0..writes {
+        file.write_all(row).unwrap();
+        file.sync_data().unwrap();
+    }
+    begun.elapsed()
+}
+
+/// Prints, for each number of writers, both rates over the same turns and the median of their ratio.
+fn appended() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    println!("{:>8} {:>12} {:>12} {:>16}", "writers", "appends/s", "raw syncs/s", "median of ratio");
+    for writers in [1_usize, 16, 128] {
+        let _guard = runtime.enter();
+        let target = Target::open(&runtime, &dir.path().join(writers.to_string()));
+        let mut raw = File::create(dir.path().join(format!("raw-{writers}"))).unwrap();
+        let row = vec![b'x'; target.row_bytes];
+        let (mut appending, mut syncing, mut ratios) = (Duration::ZERO, Duration::ZERO, Vec::new());
+        for _ in 0..TURNS {
+            let (sync, append) =
+                (sync(&mut raw, &row, IN_A_TURN), target.append(&runtime, writers, IN_A_TURN));
+            ratios.push(sync.as_secs_f64() / append.as_secs_f64() * writers as f64);
+            syncing += sync;
+            appending += append;
+        }
+        ratios.sort_by(f64::total_cmp);
+        let each = (TURNS * IN_A_TURN) as f64;
+        let rates = (each * writers as f64 / appending.as_secs_f64(), each / syncing.as_secs_f64());
+        println!("{writers:>8} {:>12.0} {:>12.0} {:>16.2}", rates.0, rates.1, ratios[TURNS / 2]);
+    }
+}
+
+criterion_group!(benches, verified);
+
+fn main() {
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+    // Without this flag the program is only tried out, as tests do.
+    if std::env::args().any(|argument| argument == "--bench") {
+        appended();
+    }
+}

@@ -45,14 +45,14 @@ pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
     #[arg(long, default_value_t = 2567)]
     port: u16,
-    /// Directory for the inboxes of games over pipes; one server at a time may use it
+    /// Directory for the inboxes and agents of games over pipes; one server at a time may use it
     #[arg(long, default_value = "playerthree-data", value_name = "DIR")]
     data: PathBuf,
-    /// A web origin that browsers may call /mcp from, such as https://game.example; may be repeated.
+    /// A web origin that browsers may call /mcp and /pipes/mcp from, such as https://game.example; may be repeated.
     /// The server's own origin on loopback is always allowed
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// A Host that /mcp may be called under, such as game.example:443; may be repeated.
+    /// A Host that /mcp and /pipes/mcp may be called under, such as game.example:443; may be repeated.
     /// Loopback names with the server's port are always allowed
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
     hosts: Vec<String>,

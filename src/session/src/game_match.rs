@@ -3,19 +3,16 @@
 //! Synchronous and deterministic inside a tick: time is handed in, policies think elsewhere and their answers are
 //! handed in, and whatever must leave is collected in [`Changes`] for the caller to deliver.
 
-use crate::ack::Ack;
-use crate::calls::Observe;
-use crate::guard::{Guarded, Outputs, Refused};
-use crate::mandate::{self, Mandate, WhenAbsent};
-use crate::observer::{self, ObserverHistory, ObserverPolicy, ObserverState};
-use crate::policy::{Activation, Artifact, Deploy, PolicyError, Thought};
-use crate::seat::{Handover, Occupant, OwnerId, Right, SeatState};
+use crate::guard::Refused;
+use crate::observer::{self, ObserverHistory, ObserverPolicy};
+use crate::roster::fresh_seat;
+use crate::seat::SeatState;
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
 use crate::{CallError, Code, Millis, Surface};
 use indexmap::IndexMap;
-use playerthree_game::{Clock, Controller, GameMatch, Name, Outcome, Seat, SeatInfo, Setup};
+use playerthree_game::{Clock, Controller, GameMatch, Name, Outcome, Seat, Setup};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,18 +69,18 @@ pub struct Changes {
 pub struct Match {
     pub(crate) surface: Arc<Surface>,
     pub(crate) game: Box<dyn GameMatch>,
-    teams: Vec<Name>,
+    pub(crate) teams: Vec<Name>,
     /// In manifest order: sides, then roles within a side.
     pub(crate) seats: IndexMap<Seat, SeatState>,
-    outcomes: BTreeMap<Name, Outcome>,
-    ranks: Option<BTreeMap<Name, u32>>,
-    views: BTreeMap<Name, ViewStream>,
-    observers: ObserverHistory,
-    observer_policy: ObserverPolicy,
+    pub(crate) outcomes: BTreeMap<Name, Outcome>,
+    pub(crate) ranks: Option<BTreeMap<Name, u32>>,
+    pub(crate) views: BTreeMap<Name, ViewStream>,
+    pub(crate) observers: ObserverHistory,
+    pub(crate) observer_policy: ObserverPolicy,
     pub(crate) round: Round,
     pub(crate) last_wait: u64,
     /// A seat changed since the last views.
-    views_stale: bool,
+    pub(crate) views_stale: bool,
     pub(crate) changes: Changes,
 }
 
@@ -125,7 +122,7 @@ impl Match {
     }
 
     /// Everything that a game shows before its first tick must conform, or the match does not exist.
-    fn check_first_outputs(&self) -> Result<(), Refused> {
+    pub(crate) fn check_first_outputs(&self) -> Result<(), Refused> {
         for seat in self.seats.keys() {
             self.outputs().observation(seat, -1, &[])?;
             self.outputs().match_data(seat)?;
@@ -183,335 +180,7 @@ impl Match {
         status
     }
 
-    // --- seats ---------------------------------------------------------------------------------------------------
-
-    /// Seats that whoever joins may take, in manifest order.
-    pub fn open_seats(&self) -> impl Iterator<Item = &Seat> {
-        self.seats.values().filter(|state| state.is_open()).map(|state| &state.seat)
-    }
-
-    /// The owner of a seat.
-    pub fn owner(&self, seat: &Seat) -> Option<&OwnerId> {
-        self.seats.get(seat)?.owner.as_ref()
-    }
-
-    /// Whether this owner holds a seat in person on another side than this one.
-    pub fn holds_in_person_elsewhere(&self, owner: &OwnerId, team: &str) -> bool {
-        let held = |state: &&SeatState| state.human_held && state.owner.as_ref() == Some(owner);
-        self.seats.values().filter(held).any(|state| &*state.seat.team != team)
-    }
-
-    /// Whether the seat's owner holds it in person, whoever controls it now.
-    pub fn is_held_in_person(&self, seat: &Seat) -> bool {
-        self.seats.get(seat).is_some_and(|state| state.human_held)
-    }
-
-    /// Whether anybody owns a seat of the side.
-    pub fn is_owned(&self, team: &str) -> bool {
-        self.seats.values().any(|state| &*state.seat.team == team && state.owner.is_some())
-    }
-
-    /// Whether an agent is present on any seat that an agent controls.
-    pub fn has_present_agent(&self, now: Millis) -> bool {
-        self.seats.values().any(|state| state.controller == Controller::Agent && state.agent_present(now))
-    }
-
-    /// Gives a seat to an occupant at this tick boundary (§4 "Mid-match seat assignment"). Calls of another owner's
-    /// agent that wait there end with `bad_token`.
-    /// Fails `invalid` for a seat outside the match or a side that is out, and `forbidden` where owners would oppose
-    /// each other from within one side.
-    pub fn assign(&mut self, seat: &Seat, occupant: Occupant) -> Result<Handover, CallError> {
-        if self.outcome(&seat.team).is_final() {
-            return Err(Code::Invalid.into());
-        }
-        if occupant.owner().is_some_and(|owner| !self.may_own(owner, &seat.team)) {
-            return Err(Code::Forbidden.into());
-        }
-        let state = self.seat_mut(seat)?;
-        let handover =
-            if state.owner.as_ref() == occupant.owner() { Handover::SameOwner } else { Handover::NewOwner };
-        if handover == Handover::NewOwner {
-            // Mandate, scopes, policies, buckets, presence and what was read belonged to the hold that ends.
-            let ended: Vec<WaitId> =
-                state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
-            let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
-            *self.seat_mut(seat)? = fresh;
-            self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));
-        }
-        self.seat_mut(seat)?.seat_occupant(occupant);
-        self.seat_changed(seat);
-        Ok(handover)
-    }
-
-    /// Seats that somebody who joins may take, in manifest order: open, on a side that still plays, and on no side
-    /// that they would oppose from within. `None` is a stranger.
-    pub fn joinable_seats(&self, owner: Option<&OwnerId>) -> impl Iterator<Item = &Seat> {
-        let stranger = OwnerId("".into());
-        let who = owner.cloned().unwrap_or(stranger);
-        self.seats.values().map(|state| &state.seat).filter(move |seat| {
-            let open = self.seats.get(*seat).is_some_and(SeatState::is_open);
-            open && !self.outcome(&seat.team).is_final()
-                && self.may_own(&who, &seat.team)
-                && !self.holds_in_person_elsewhere(&who, &seat.team)
-        })
-    }
-
-    /// Seats whose owner is gone by the caller's word and whose agent is absent.
-    pub fn abandoned_seats(&self, now: Millis, is_here: impl Fn(&OwnerId) -> bool) -> Vec<Seat> {
-        let gone = |state: &&SeatState| state.owner.as_ref().is_some_and(|owner| !is_here(owner));
-        let abandoned = self.seats.values().filter(gone).filter(|state| !state.agent_present(now));
-        abandoned.map(|state| state.seat.clone()).collect()
-    }
-
-    /// Whether this owner may own seats of a side. One owner may own seats of two sides only where each of the two is
-    /// theirs alone: whoever shares a side sees what that side sees, and must not play against it (§20).
-    pub fn may_own(&self, owner: &OwnerId, team: &str) -> bool {
-        let owned =
-            || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner.as_ref()?)));
-        let elsewhere = |who: &OwnerId| owned().any(|(side, other)| other == who && side != team);
-        let mates =
-            || owned().filter(|(side, other)| *side == team && *other != owner).map(|(_, other)| other);
-        let shares_elsewhere =
-            || owned().any(|(side, other)| other != owner && side != team && owns_in(owned(), owner, side));
-        match elsewhere(owner) {
-            true => mates().next().is_none() && !shares_elsewhere(),
-            false => !mates().any(elsewhere),
-        }
-    }
-
-    /// Changes who controls a seat, on its owner's word. `policy` needs an active policy.
-    pub fn set_controller(&mut self, seat: &Seat, controller: Controller) -> Result<(), CallError> {
-        let state = self.seat_mut(seat)?;
-        if controller == Controller::Policy && state.policy.active.is_none() {
-            return Err(Code::Invalid.into());
-        }
-        state.controller = controller;
-        self.seat_changed(seat);
-        Ok(())
-    }
-
-    /// Replaces a seat's mandate on its owner's word (§7).
-    pub fn set_mandate(&mut self, seat: &Seat, mandate: &Value) -> Result<(), CallError> {
-        let mandate = Mandate::parse(&self.surface.manifest, mandate)?;
-        self.seat_mut(seat)?.mandate = mandate;
-        self.seat_changed(seat);
-        Ok(())
-    }
-
-    /// Replaces a seat's scopes on its owner's word (§6).
-    pub fn set_scopes(&mut self, seat: &Seat, scopes: &Value) -> Result<(), CallError> {
-        let scopes = mandate::parse_scopes(&self.surface.manifest, scopes)?;
-        self.seat_mut(seat)?.scopes = scopes;
-        self.seat_changed(seat);
-        Ok(())
-    }
-
-    /// An agent's call began; [`Self::agent_call_ended`] must follow. Both are presence (§8).
-    pub fn agent_call_started(&mut self, seat: &Seat, now: Millis) {
-        if let Some(state) = self.seats.get_mut(seat) {
-            state.call_started(now);
-            self.notice_acting(now);
-        }
-    }
-
-    /// An agent's call ended.
-    pub fn agent_call_ended(&mut self, seat: &Seat, now: Millis) {
-        if let Some(state) = self.seats.get_mut(seat) {
-            state.call_ended(now);
-        }
-    }
-
-    /// What everybody may know of every seat.
-    pub fn seats_json(&self, now: Millis) -> Vec<Value> {
-        self.seats.values().map(|state| state.public_json(now)).collect()
-    }
-
-    /// The seats as this owner sees them: their own with mandate, scopes, policy and approval.
-    pub fn seats_json_for(&self, owner: &OwnerId, now: Millis) -> Vec<Value> {
-        let seats = self.seats.values();
-        let mine = |state: &SeatState| state.owner.as_ref() == Some(owner);
-        seats.map(|state| if mine(state) { state.owner_json(now) } else { state.public_json(now) }).collect()
-    }
-
-    pub(crate) fn seat_mut(&mut self, seat: &Seat) -> Result<&mut SeatState, CallError> {
-        self.seats.get_mut(seat).ok_or_else(|| Code::NotInMatch.into())
-    }
-
-    pub(crate) fn seat(&self, seat: &Seat) -> Result<&SeatState, CallError> {
-        self.seats.get(seat).ok_or_else(|| Code::NotInMatch.into())
-    }
-
-    fn seat_changed(&mut self, seat: &Seat) {
-        if let Some(state) = self.seats.get(seat) {
-            let info = SeatInfo { controller: state.controller, mandate: state.mandate.to_json().clone() };
-            self.game.set_seat_info(seat, &info);
-        }
-        self.round.seats_changed();
-        self.changes.seats = true;
-        self.views_stale = true;
-    }
-
-    fn tell_game_all_seats(&mut self) {
-        for seat in self.seats.keys().cloned().collect::<Vec<_>>() {
-            self.seat_changed(&seat);
-        }
-    }
-
-    /// Tells everybody when what acts for a seat changed, presence included.
-    pub(crate) fn notice_acting(&mut self, now: Millis) {
-        for state in self.seats.values_mut() {
-            let acting = state.decide(now);
-            if acting != state.acting {
-                state.acting = acting;
-                self.changes.seats = true;
-                // In a game of turns somebody else may have to move now.
-                self.round.seats_changed();
-            }
-        }
-    }
-
-    // --- what a seat is shown ------------------------------------------------------------------------------------
-
-    /// What a seat sees, guarded, with the detail and fields that were asked for (§4 `observe`).
-    pub fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
-        let lane_since = self.seat_mut(seat)?.lane(right).observed;
-        let detail = self.detail_of(seat, &request.detail);
-        let observation = self.outputs().observation(seat, request.since.unwrap_or(lane_since), &detail);
-        let mut observation = observation.map_err(Code::from)?.into_value();
-        let tick = i64::try_from(self.tick()).unwrap_or(i64::MAX);
-        self.seat_mut(seat)?.lane(right).observed = tick;
-        if let (Some(fields), Value::Object(members)) = (&request.fields, &mut observation) {
-            members.retain(|name, _| fields.iter().any(|field| **field == **name));
-        }
-        Ok(observation)
-    }
-
-    /// The role's default sections united with those asked for, in manifest order (§3 "Observation scope").
-    pub(crate) fn detail_of(&self, seat: &Seat, wanted: &[Name]) -> Vec<Name> {
-        let Some(scope) = &self.surface.manifest.observation_scope else { return Vec::new() };
-        let defaults = scope.defaults.get(&seat.role).map_or(&[][..], Vec::as_slice);
-        let asked = |section: &&Name| defaults.contains(section) || wanted.contains(section);
-        scope.sections.iter().filter(asked).cloned().collect()
-    }
-
-    /// The seat's guarded match data, null where the game declares none.
-    pub fn match_data(&self, seat: &Seat) -> Result<Value, CallError> {
-        Ok(self.outputs().match_data(seat).map_err(Code::from)?)
-    }
-
-    /// A side's after-action report.
-    pub fn report(&self, team: &str) -> Result<Value, CallError> {
-        Ok(self.outputs().report(team).map_err(Code::from)?.into_value())
-    }
-
-    /// The seat's own scopes and mandate, as its briefing states them.
-    pub fn terms(&self, seat: &Seat) -> Result<(Vec<&'static str>, Value), CallError> {
-        let state = self.seat(seat)?;
-        Ok((state.scopes.iter().map(|scope| scope.as_str()).collect(), state.mandate.to_json().clone()))
-    }
-
-    /// The game's unfogged developer snapshot. Never for a player; tests and operators look for hidden things in it.
-    pub fn debug_view(&self) -> Option<Value> {
-        self.game.debug_view()
-    }
-
-    pub(crate) fn outputs(&self) -> Outputs<'_> {
-        Outputs { surface: &self.surface, game: &*self.game }
-    }
-
-    // --- views ---------------------------------------------------------------------------------------------------
-
-    /// A fresh guarded view of a side, outside its stream.
-    pub fn view(&self, team: &str) -> Result<Guarded, CallError> {
-        Ok(self.outputs().snapshot(team).map_err(Code::from)?)
-    }
-
-    /// Starts reading a side's stream. The first reader starts the stream.
-    pub fn subscribe(&mut self, team: &str) -> Result<(), CallError> {
-        let first = self.views.get(team).ok_or(Code::Invalid)?.latest().is_none();
-        let snapshot = if first { Some(self.view(team)?) } else { None };
-        let stream = self.views.get_mut(team).ok_or(Code::Invalid)?;
-        stream.subscribe();
-        if let Some(view) = snapshot {
-            stream.push(view);
-        }
-        Ok(())
-    }
-
-    /// Stops reading a side's stream.
-    pub fn unsubscribe(&mut self, team: &str) {
-        if let Some(stream) = self.views.get_mut(team) {
-            stream.unsubscribe();
-        }
-    }
-
-    /// The messages that bring a reader at `after` (none: a fresh reader) to the latest version (§4 `viewMessages`).
-    pub fn view_messages(&self, team: &str, after: Option<u64>) -> Vec<ViewMessage> {
-        self.views.get(team).map(|stream| stream.since(after)).unwrap_or_default()
-    }
-
-    /// The latest version of a side's stream, 0 before the first.
-    pub fn view_version(&self, team: &str) -> u64 {
-        self.views.get(team).map_or(0, ViewStream::version)
-    }
-
-    fn push_views(&mut self) {
-        self.views_stale = false;
-        for team in self.teams.clone() {
-            let Some(before) =
-                self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
-            else {
-                continue;
-            };
-            match self.outputs().periodic(&team, before) {
-                Ok(view) => {
-                    let message = self.views.get_mut(&team).and_then(|stream| stream.push(view));
-                    self.changes.views.extend(message.map(|message| (team, message)));
-                }
-                Err(refused) => _ = Code::from(refused),
-            }
-        }
-    }
-
-    // --- observers -----------------------------------------------------------------------------------------------
-
-    /// Who may observe, and how late.
-    pub fn observer_policy(&self) -> ObserverPolicy {
-        self.observer_policy
-    }
-
-    /// The grant of an observer of this match, as it travels.
-    pub fn observer_grant(&self) -> Option<Value> {
-        Some(observer::grant_json(&self.teams, self.observer_policy.delay()?))
-    }
-
-    /// Whether observers have something to see.
-    pub fn observer_state(&self) -> ObserverState {
-        self.observers.state()
-    }
-
-    /// The newest released frame as a keyframe.
-    pub fn observer_keyframe(&self) -> Option<Value> {
-        self.observers.keyframe()
-    }
-
-    /// Whether the end of the match may be told outside the match: at once where nobody observes it late, else with
-    /// its own frame (§20.9).
-    pub fn end_is_released(&self) -> bool {
-        self.is_over() && (self.surface.manifest.observer.is_none() || self.observers.end_is_released())
-    }
-
-    fn record_observation(&mut self, now: Millis) -> Result<(), Refused> {
-        if !self.observers.is_recording() || self.surface.manifest.observer.is_none() {
-            return Ok(());
-        }
-        let world = self.outputs().world()?;
-        let outcomes = self.is_over().then(|| observer::outcomes_json(&self.outcomes));
-        self.observers.record(now, self.game.tick(), world, outcomes);
-        Ok(())
-    }
-
-    // --- the clock -----------------------------------------------------------------------------------------------
+    // --- the clock -------------------------------------------------------------------------------------------------
 
     /// Wall time passed: waits run out, agents become absent, frames become due.
     pub fn heartbeat(&mut self, now: Millis) {
@@ -529,7 +198,7 @@ impl Match {
     }
 
     /// Shows and records what the game is now.
-    fn settle(&mut self, now: Millis) {
+    pub(crate) fn settle(&mut self, now: Millis) {
         self.settle_outcomes();
         let every = u64::from((self.surface.manifest.tick_rate / VIEW_HZ).max(1));
         let due =
@@ -544,7 +213,7 @@ impl Match {
     }
 
     /// Keeps the first final outcome of each side (§10 "Per-team terminal rule").
-    fn settle_outcomes(&mut self) {
+    pub(crate) fn settle_outcomes(&mut self) {
         for team in &self.teams {
             let outcome = self.game.outcome(team);
             if let Some(kept) = self.outcomes.get_mut(team)
@@ -563,7 +232,7 @@ impl Match {
     }
 
     /// The game's ranks, or ranks by outcome where the game gives none (§10 `rank`).
-    fn final_ranks(&self) -> BTreeMap<Name, u32> {
+    pub(crate) fn final_ranks(&self) -> BTreeMap<Name, u32> {
         let from_game: Option<BTreeMap<Name, u32>> =
             self.teams.iter().map(|team| Some((team.clone(), self.game.rank(team)?))).collect();
         if let Some(ranks) = from_game.filter(is_competition_ranking) {
@@ -592,111 +261,6 @@ impl Match {
         }
         Ok(())
     }
-
-    // --- policies ------------------------------------------------------------------------------------------------
-
-    /// Takes an artifact for a seat (§7, §11).
-    pub fn deploy(&mut self, seat: &Seat, artifact: Artifact) -> Result<Deploy, CallError> {
-        self.still_plays(seat)?;
-        let state = self.seat_mut(seat)?;
-        let supervised = state.mandate.autonomy() == mandate::Autonomy::Supervised;
-        let deploy = state.policy.deploy(artifact, supervised)?;
-        self.changes.seats = true;
-        Ok(deploy)
-    }
-
-    /// Takes a retained version back (§4 `policyRollback`).
-    pub fn rollback(&mut self, seat: &Seat, version: u32) -> Result<Deploy, CallError> {
-        self.still_plays(seat)?;
-        let state = self.seat_mut(seat)?;
-        let supervised = state.mandate.autonomy() == mandate::Autonomy::Supervised;
-        let deploy = state.policy.rollback(version, supervised)?;
-        self.changes.seats = true;
-        Ok(deploy)
-    }
-
-    /// The owner's answer to an approval request (§7). An agreed one comes back as a probe to run.
-    pub fn resolve_approval(
-        &mut self,
-        seat: &Seat,
-        id: &str,
-        approve: bool,
-    ) -> Result<Option<Activation>, CallError> {
-        self.still_plays(seat)?;
-        let resolved = self.seat_mut(seat)?.policy.resolve(id, approve);
-        self.changes.seats = true;
-        // A refusal that changed no request wakes nobody.
-        let ended = match &resolved {
-            Ok(activation) => activation.is_none(),
-            Err(error) => error.code == Code::ApprovalFailed,
-        };
-        if ended {
-            self.approval_changed(seat)?;
-        }
-        resolved
-    }
-
-    /// A probe ended. A success makes the version active; either way waits learn of a resolved approval.
-    pub fn activated(&mut self, seat: &Seat, activation: &Activation, probe: &Result<Thought, PolicyError>) {
-        let tick = self.tick();
-        let Some(state) = self.seats.get_mut(seat) else { return };
-        state.policy.activated(activation, probe, tick);
-        self.changes.seats = true;
-        self.round.seats_changed();
-        if activation.approval.is_some() {
-            _ = self.approval_changed(seat);
-        }
-    }
-
-    /// An activation could not be tried for want of a place. The seat may ask again.
-    pub fn not_tried(&mut self, seat: &Seat, activation: &Activation) {
-        if let Some(state) = self.seats.get_mut(seat) {
-            state.policy.not_tried(activation);
-        }
-    }
-
-    /// A side that is out of play has no use for a policy.
-    fn still_plays(&self, seat: &Seat) -> Result<(), CallError> {
-        if self.outcome(&seat.team).is_final() { Err(Code::NotInMatch.into()) } else { Ok(()) }
-    }
-
-    /// The seat's `PolicyStatus`.
-    pub fn policy_status(&self, seat: &Seat) -> Result<Value, CallError> {
-        Ok(self.seat(seat)?.policy.status())
-    }
-
-    fn approval_changed(&mut self, seat: &Seat) -> Result<(), CallError> {
-        let state = self.seat_mut(seat)?;
-        state.agent_lane.approval_changed();
-        Ok(())
-    }
-
-    /// What an activated policy of this seat is probed on: its guarded observation at the role's default detail
-    /// united with what the policy declares.
-    pub fn probe_observation(&self, seat: &Seat, declared: &[Name]) -> Result<Value, CallError> {
-        let detail = self.detail_of(seat, declared);
-        Ok(self.outputs().observation(seat, -1, &detail).map_err(Code::from)?.into_value())
-    }
-
-    /// Whether a scope is granted to the seat's agents.
-    pub fn grants(&self, seat: &Seat, scope: mandate::Scope) -> Result<bool, CallError> {
-        Ok(self.seat(seat)?.scopes.contains(&scope))
-    }
-
-    /// The acks of a call as they travel.
-    pub fn acks_json(acks: &[Ack]) -> Value {
-        acks.iter().map(Ack::to_json).collect()
-    }
-}
-
-/// 1, 2, 2, 4: each rank is one more than the number of sides before it (§10 `rank`).
-fn is_competition_ranking(ranks: &BTreeMap<Name, u32>) -> bool {
-    let before = |rank: u32| ranks.values().filter(|other| **other < rank).count();
-    ranks.values().all(|rank| usize::try_from(*rank).is_ok_and(|rank_| rank_ == before(*rank) + 1))
-}
-
-fn owns_in<'a>(mut owned: impl Iterator<Item = (&'a str, &'a OwnerId)>, owner: &OwnerId, side: &str) -> bool {
-    owned.any(|(owned_side, other)| owned_side == side && other == owner)
 }
 
 /// The wanted sides in manifest order: a nonempty subset without repeats.
@@ -724,14 +288,8 @@ fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>) -> IndexMa
     seats.map(|seat| (seat.clone(), state(seat))).collect()
 }
 
-/// A seat as nobody has held it: the default mandate, every scope, full buckets.
-fn fresh_seat(surface: &Surface, seat: Seat, bot_level: Name) -> SeatState {
-    let manifest = &surface.manifest;
-    // A game of turns waits for an absent player; a realtime one cannot.
-    let when_absent = match surface.game.clock() {
-        Clock::Turns => WhenAbsent::Hold,
-        Clock::Realtime => WhenAbsent::Policy,
-    };
-    let mandate = Mandate::default_for(manifest, when_absent);
-    SeatState::new(seat, bot_level, mandate, mandate::default_scopes(manifest), manifest.control.intents)
+/// 1, 2, 2, 4: each rank is one more than the number of sides before it (§10 `rank`).
+fn is_competition_ranking(ranks: &BTreeMap<Name, u32>) -> bool {
+    let before = |rank: u32| ranks.values().filter(|other| **other < rank).count();
+    ranks.values().all(|rank| usize::try_from(*rank).is_ok_and(|place| place == before(*rank) + 1))
 }

@@ -6,6 +6,7 @@
 mod ack;
 mod bucket;
 mod calls;
+mod deploying;
 mod error;
 mod game_match;
 mod gates;
@@ -13,7 +14,9 @@ mod guard;
 mod mandate;
 mod observer;
 mod policy;
+mod roster;
 mod seat;
+mod showing;
 mod surface;
 mod thinking;
 mod tools;

@@ -26,8 +26,10 @@ impl Surface {
     /// Checks the game's manifest. All faults come back together.
     pub fn new(game: Arc<dyn Game>) -> Result<Self, Vec<Fault>> {
         let manifest = game.manifest().check()?;
-        if manifest.directive.default_value().is_none() {
-            return Err(vec![no_default_directive()]);
+        let faults: Vec<Fault> =
+            no_default_directive(&manifest).into_iter().chain(unserved_modes(&manifest)).collect();
+        if !faults.is_empty() {
+            return Err(faults);
         }
         let tools = tools::for_manifest(&manifest);
         let records: Value = tools.iter().map(Tool::record).collect();
@@ -44,12 +46,31 @@ impl Surface {
 }
 
 /// A seat has a mandate before its owner says anything, so a directive needs a value to begin with (§3).
-fn no_default_directive() -> Fault {
-    Fault {
+fn no_default_directive(manifest: &Checked) -> Option<Fault> {
+    manifest.directive.default_value().is_none().then(|| Fault {
         path: "directive".into(),
         what: "a required id or patterned text has no default, so a fresh seat could have no mandate".into(),
         fix: "make the field optional, or let its pattern accept the empty text".into(),
-    }
+    })
+}
+
+/// Modes that a manifest may declare and this host does not serve. Advertising them would break §4.
+fn unserved_modes(manifest: &Checked) -> impl Iterator<Item = Fault> {
+    let control = &manifest.control;
+    let declared = [
+        ("sequence", control.sequence.is_some()),
+        ("stream", control.stream.is_some()),
+        ("practice", control.practice.is_some()),
+        ("pool", control.pool.is_some()),
+        ("chat", control.chat.is_some()),
+        ("pausable", control.pausable.is_some()),
+        ("signals", control.signals.is_some()),
+    ];
+    declared.into_iter().filter(|(_, declared)| *declared).map(|(mode, _)| Fault {
+        path: format!("control.{mode}"),
+        what: "this host does not serve the mode".into(),
+        fix: "leave the mode out".into(),
+    })
 }
 
 impl std::fmt::Debug for Surface {

@@ -85,7 +85,8 @@ reads on in the same snapshot; fields picks top-level members. A skill file: gam
 const ABI: &str = "\
 Policy ABI, js: a classic script with a global function think(obs) that returns a list of intents at once. Optional \
 global init(matchData), called once before the first think (null without match data); log(...) writes to your own log. \
-No imports, files, network or timers. Math.random() is seeded, Date.now() is 0. State lives until the match ends.
+No imports, files, network or timers. Math.random() is seeded, Date.now() is 0. State lives until the match ends. \
+include, js only, names at most 16 served .js skill files as <skill>/<path>; they come before your code.
 Policy ABI, wasm: code is base64 of a core module that exports a bounded memory, alloc(i32)->i32 and \
 think(i32 ptr,i32 len)->i64; optional init(i32 ptr,i32 len). The host writes the observation as UTF-8 JSON into \
 alloc(len); think returns (outPtr << 32) | outLen of a UTF-8 JSON list of intents. The only import allowed is \

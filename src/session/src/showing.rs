@@ -1,0 +1,148 @@
+//! What a match shows: observations, reports, view streams and the observers' history, all through the one guard.
+
+use crate::calls::Observe;
+use crate::game_match::Match;
+use crate::guard::{Guarded, Outputs, Refused};
+use crate::observer::{self, ObserverPolicy, ObserverState};
+use crate::seat::Right;
+use crate::views::{ViewMessage, ViewStream};
+use crate::{CallError, Code, Millis};
+use playerthree_game::{Name, Seat};
+use serde_json::Value;
+
+impl Match {
+    /// What a seat sees, guarded, with the detail and fields that were asked for (§4 `observe`).
+    pub fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
+        let lane_since = self.seat_mut(seat)?.lane(right).observed;
+        let detail = self.detail_of(seat, &request.detail);
+        let observation = self.outputs().observation(seat, request.since.unwrap_or(lane_since), &detail);
+        let mut observation = observation.map_err(Code::from)?.into_value();
+        let tick = i64::try_from(self.tick()).unwrap_or(i64::MAX);
+        self.seat_mut(seat)?.lane(right).observed = tick;
+        if let (Some(fields), Value::Object(members)) = (&request.fields, &mut observation) {
+            members.retain(|name, _| fields.iter().any(|field| **field == **name));
+        }
+        Ok(observation)
+    }
+
+    /// The role's default sections united with those asked for, in manifest order (§3 "Observation scope").
+    pub(crate) fn detail_of(&self, seat: &Seat, wanted: &[Name]) -> Vec<Name> {
+        let Some(scope) = &self.surface.manifest.observation_scope else { return Vec::new() };
+        let defaults = scope.defaults.get(&seat.role).map_or(&[][..], Vec::as_slice);
+        let asked = |section: &&Name| defaults.contains(section) || wanted.contains(section);
+        scope.sections.iter().filter(asked).cloned().collect()
+    }
+
+    /// The seat's guarded match data, null where the game declares none.
+    pub fn match_data(&self, seat: &Seat) -> Result<Value, CallError> {
+        Ok(self.outputs().match_data(seat).map_err(Code::from)?)
+    }
+
+    /// A side's after-action report.
+    pub fn report(&self, team: &str) -> Result<Value, CallError> {
+        Ok(self.outputs().report(team).map_err(Code::from)?.into_value())
+    }
+
+    /// The seat's own scopes and mandate, as its briefing states them.
+    pub fn terms(&self, seat: &Seat) -> Result<(Vec<&'static str>, Value), CallError> {
+        let state = self.seat(seat)?;
+        Ok((state.scopes.iter().map(|scope| scope.as_str()).collect(), state.mandate.to_json().clone()))
+    }
+
+    /// The game's unfogged developer snapshot. Never for a player; tests and operators look for hidden things in it.
+    pub fn debug_view(&self) -> Option<Value> {
+        self.game.debug_view()
+    }
+
+    pub(crate) fn outputs(&self) -> Outputs<'_> {
+        Outputs { surface: &self.surface, game: &*self.game }
+    }
+
+    /// A fresh guarded view of a side, outside its stream.
+    pub fn view(&self, team: &str) -> Result<Guarded, CallError> {
+        Ok(self.outputs().snapshot(team).map_err(Code::from)?)
+    }
+
+    /// Starts reading a side's stream. The first reader starts the stream.
+    pub fn subscribe(&mut self, team: &str) -> Result<(), CallError> {
+        let first = self.views.get(team).ok_or(Code::Invalid)?.latest().is_none();
+        let snapshot = if first { Some(self.view(team)?) } else { None };
+        let stream = self.views.get_mut(team).ok_or(Code::Invalid)?;
+        stream.subscribe();
+        if let Some(view) = snapshot {
+            stream.push(view);
+        }
+        Ok(())
+    }
+
+    /// Stops reading a side's stream.
+    pub fn unsubscribe(&mut self, team: &str) {
+        if let Some(stream) = self.views.get_mut(team) {
+            stream.unsubscribe();
+        }
+    }
+
+    /// The messages that bring a reader at `after` (none: a fresh reader) to the latest version (§4 `viewMessages`).
+    pub fn view_messages(&self, team: &str, after: Option<u64>) -> Vec<ViewMessage> {
+        self.views.get(team).map(|stream| stream.since(after)).unwrap_or_default()
+    }
+
+    /// The latest version of a side's stream, 0 before the first.
+    pub fn view_version(&self, team: &str) -> u64 {
+        self.views.get(team).map_or(0, ViewStream::version)
+    }
+
+    pub(crate) fn push_views(&mut self) {
+        self.views_stale = false;
+        for team in self.teams.clone() {
+            let Some(before) =
+                self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
+            else {
+                continue;
+            };
+            match self.outputs().periodic(&team, before) {
+                Ok(view) => {
+                    let message = self.views.get_mut(&team).and_then(|stream| stream.push(view));
+                    self.changes.views.extend(message.map(|message| (team, message)));
+                }
+                Err(refused) => _ = Code::from(refused),
+            }
+        }
+    }
+
+    /// Who may observe, and how late.
+    pub fn observer_policy(&self) -> ObserverPolicy {
+        self.observer_policy
+    }
+
+    /// The grant of an observer of this match, as it travels.
+    pub fn observer_grant(&self) -> Option<Value> {
+        Some(observer::grant_json(&self.teams, self.observer_policy.delay()?))
+    }
+
+    /// Whether observers have something to see.
+    pub fn observer_state(&self) -> ObserverState {
+        self.observers.state()
+    }
+
+    /// The newest released frame as a keyframe.
+    pub fn observer_keyframe(&self) -> Option<Value> {
+        self.observers.keyframe()
+    }
+
+    /// Whether the end of the match may be told outside the match: at once where nobody observes it late, else with
+    /// its own frame (§20.9).
+    pub fn end_is_released(&self) -> bool {
+        self.is_over() && (self.surface.manifest.observer.is_none() || self.observers.end_is_released())
+    }
+
+    pub(crate) fn record_observation(&mut self, now: Millis) -> Result<(), Refused> {
+        if !self.observers.is_recording() || self.surface.manifest.observer.is_none() {
+            return Ok(());
+        }
+        let world = self.outputs().world()?;
+        let outcomes = self.is_over().then(|| observer::outcomes_json(&self.outcomes));
+        self.observers.record(now, self.game.tick(), world, outcomes);
+        Ok(())
+    }
+}
