@@ -1,4 +1,4 @@
-// A seeded plan of 150 operations by six people, four watchers and their agents over several rooms. What must
+// A seeded plan of a hundred operations by six people, four watchers and their agents over several rooms. What must
 // hold whatever happens: one answer to every numbered operation, view streams without a gap, one side a reader, nothing
 // after a close, no answer `internal`, and a server that is empty again once all have left.
 //
@@ -11,7 +11,7 @@ import { eventually, within } from "../lib/rooms.mjs";
 import { applyDelta } from "../../client-sdk/js/dist/playerthree.js";
 import { toolCall } from "./raw-mcp.mjs";
 
-const STEPS = 150;
+const STEPS = 100;
 const seed = Number(process.env.PLAYERTHREE_SEED ?? 20_261);
 
 let server;
