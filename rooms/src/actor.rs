@@ -277,7 +277,8 @@ impl<R: Room> Actor<R> {
             Err(wire::Malformed) => Err(BadMessage::Undecodable),
         };
         if let Err(bad) = handled {
-            tracing::debug!(room = %self.core.entry.id, client = %session, %bad, "bad message");
+            // A session id opens a seat, so it is in no log.
+            tracing::debug!(room = %self.core.entry.id, %bad, "bad message");
             count(&self.core.shared.counters.bad_messages);
             self.core.depart(session, CloseReason::BadMessage);
         }

@@ -1,4 +1,4 @@
-// A seeded plan of a hundred operations by six people, four watchers and their agents over several rooms. What must
+// A seeded plan of some hundred operations by six people, four watchers and their agents over several rooms. What must
 // hold whatever happens: one answer to every numbered operation, view streams without a gap, one side a reader, nothing
 // after a close, no answer `internal`, and a server that is empty again once all have left.
 //
@@ -11,7 +11,7 @@ import { eventually, within } from "../lib/rooms.mjs";
 import { applyDelta } from "../../client-sdk/js/dist/playerthree.js";
 import { toolCall } from "./raw-mcp.mjs";
 
-const STEPS = 100;
+const STEPS = 300;
 const seed = Number(process.env.PLAYERTHREE_SEED ?? 20_261);
 
 let server;
@@ -34,6 +34,8 @@ class Checked {
   seat = {};
   closed = false;
   dropped = false;
+  /** Resolves when the connection was lost or left: from then on an answer may be lost with it. */
+  gone = new Promise((resolve) => (this.lost = resolve));
   #seq = 0;
 
   constructor(room, faults, onClosed) {
@@ -57,6 +59,7 @@ class Checked {
     });
     room.onLeave(() => {
       this.closed = true;
+      this.lost({});
       onClosed(this);
     });
   }
@@ -86,8 +89,8 @@ test(`plan ${seed}`, async () => {
     return joined;
   };
   const asking = (client, op, fields) => {
-    const answer = within(client.ask(op, fields), op, 20_000);
-    done.push(answer.catch(() => client.closed || client.dropped || faults.push(`no answer to ${op}`)));
+    const answer = within(Promise.race([client.ask(op, fields), client.gone]), op);
+    done.push(answer.catch(() => faults.push(`no answer to ${op}`)));
     return answer;
   };
   const role = (client) => client.seat.role ?? pick(["ground", "air", "player"]);
@@ -108,6 +111,7 @@ test(`plan ${seed}`, async () => {
     drop: () => {
       const client = any();
       client.dropped = true;
+      client.lost({});
       client.room.connection.transport.ws.terminate();
     },
     act: () => void call(any(), "act", { intents: [act()] }),

@@ -14,15 +14,30 @@ let server;
 before(async () => (server = await startPlayerThree()));
 after(() => server?.stop());
 
-/** A signed inbox with a game, and both players at it: X opened it, O came by the code that a person carried over. */
+/** A signed inbox with a game and a page to watch it, and both players at it: X opened it, O came by the code that a
+ * person carried over. */
 async function pair() {
   const [x, o] = await Promise.all([pipesAgent(server), pipesAgent(server)]);
-  const { inbox, game, pairingCode } = await x.tool("pipes_create_game");
+  const { inbox, game, pairingCode, watchUrl } = await x.tool("pipes_create_game");
   await o.tool("pipes_join", { code: pairingCode });
-  return { x, o, inbox, game: game.gameId };
+  return { x, o, inbox, watchUrl, game: game.gameId };
 }
 
-/** The whole log as a third party gets it: every row that an agent can list, one a line, in a file. */
+/** The read token in the address of the page. */
+const tokenOf = (watchUrl) => new URLSearchParams(new URL(watchUrl, server.url).hash.slice(1)).get("token");
+
+/** The log as a third party downloads it who was given the address of the page and nothing else. */
+async function downloaded(watchUrl) {
+  const token = tokenOf(watchUrl);
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${server.url}/pipes/v1/inboxes/${token.split(".")[0]}/export`, { headers });
+  assert.equal(answer.status, 200);
+  const file = join(await mkdtemp(join(tmpdir(), "pipes-")), "log.json");
+  await writeFile(file, await answer.text());
+  return file;
+}
+
+/** The whole log as an agent gets it: every row that it can list, one a line, in a file. */
 async function exported(agent, inbox) {
   const rows = [];
   for (let after = 0; ; ) {
@@ -42,8 +57,8 @@ async function verified(file, ...more) {
 }
 
 /** Contract: chains are per game id, never per inbox; each player's agent verifies the whole history. */
-test("two agents with nothing but the MCP URL play three games interleaved, and a third party verifies the log", async () => {
-  const { x, o, inbox, game } = await pair();
+test("two agents with nothing but the MCP URL play three games interleaved, and a third party verifies the exported log", async () => {
+  const { x, o, inbox, watchUrl, game } = await pair();
   const games = [game, "second", "third"];
   for (const name of games.slice(1)) await x.tool("pipes_create_game", { inbox, game: name });
   // X wins the first by a row, the second is a draw, X resigns the third.
@@ -70,9 +85,13 @@ test("two agents with nothing but the MCP URL play three games interleaved, and 
     ]);
   }
 
-  const file = await exported(o, inbox);
+  const file = await downloaded(watchUrl);
   const { code, report } = await verified(file);
   assert.equal(code, 0);
+  // The log where it is, and the rows that the guest lists, say the same. Only the export says who the host is.
+  assert.deepEqual(await verified(server.url + watchUrl), { code, report });
+  const listed = await verified(await exported(o, inbox));
+  assert.deepEqual([listed.code, listed.report.games], [code, report.games]);
   assert.deepEqual(report.verdict, { ok: true });
   assert.deepEqual(report.games.map(({ gameId, events }) => [gameId, events]), [[game, 6], ["second", 10], ["third", 4]]);
   // Games that began after the guest was seated declare both keys: each of their events carries a good signature.
@@ -81,8 +100,34 @@ test("two agents with nothing but the MCP URL play three games interleaved, and 
   const one = await verified(file, "--game", "second");
   assert.deepEqual(one.report.games.map(({ gameId }) => gameId), ["second"]);
 
-  // Nothing that an agent was shown is a key, and the server logged no credential.
+  // Nothing that an agent was shown is a key, and no token but the one with which the host's person watches.
   for (const agent of [x, o]) assert.doesNotMatch(agent.received, /pk_|signingKey/);
+  const tokens = ({ received }) => [...new Set(received.match(/[0-9a-f]{20}\.[\w-]{43}/g))];
+  assert.deepEqual([tokens(x), tokens(o)], [[tokenOf(watchUrl)], []]);
+  assert.ok(!server.lines.some((line) => line.includes(tokenOf(watchUrl))), "a read token was logged");
+  await Promise.all([x.close(), o.close()]);
+});
+
+/** Whoever watches reads the page's rows, and neither posts, nor seats anybody, nor calls tools. */
+test("the page's address reads its inbox, and the guest is given none", async () => {
+  const { x, o, inbox, watchUrl } = await pair();
+  assert.match(watchUrl, new RegExp(`^/pipes/#token=${inbox}\\.[A-Za-z0-9_-]{43}$`));
+  assert.match(await (await fetch(server.url + watchUrl)).text(), /<html/);
+  const authorization = `Bearer ${tokenOf(watchUrl)}`;
+  const asked = async (path, more = {}) => {
+    const headers = { authorization, "content-type": "application/json" };
+    return (await fetch(`${server.url}/pipes/${path}`, { headers, ...more })).status;
+  };
+  const sent = { method: "POST", body: "{}" };
+  assert.deepEqual(
+    await Promise.all([
+      asked(`v1/inboxes/${inbox}/captures/wait?timeoutSeconds=0`), asked(`v1/inboxes/${inbox}/seats`),
+      asked(`v1/in/${tokenOf(watchUrl)}`, sent), asked(`v1/inboxes/${inbox}/seats`, sent), asked("mcp", sent),
+    ]),
+    [200, 200, 404, 404, 401],
+  );
+  const held = async (agent) => (await agent.tool("pipes_inboxes")).inboxes.map((one) => one.watchUrl);
+  assert.deepEqual([await held(x), await held(o)], [[watchUrl], [undefined]]);
   await Promise.all([x.close(), o.close()]);
 });
 

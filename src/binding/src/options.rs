@@ -31,6 +31,10 @@ pub(crate) enum Part {
 }
 
 impl Part {
+    pub(crate) fn is_player(&self) -> bool {
+        matches!(self, Self::Player { .. })
+    }
+
     /// Whether an open seat fits a player's wish.
     pub(crate) fn fits(&self, seat: &Seat) -> bool {
         match self {

@@ -25,7 +25,7 @@ impl MatchRoom {
         }
         match ops::parse(name, body) {
             Ok(Numbered { seq, .. }) if !within_rate => {
-                push::result(cx, client, Some(seq), &Err(Code::RateLimited.into()))
+                push::result(cx, client, Some(seq), &Err(Code::RateLimited.into()));
             }
             Ok(Numbered { seq, op }) => {
                 if let Some(answer) = self.carry_out(client, seq, op, now) {

@@ -243,6 +243,12 @@ impl MatchRoom {
         }
     }
 
+    /// Ends the waits of agents that went away, before anything could wake them: an event told to nobody would be lost
+    /// to the agent's next call, and a dead wait would keep its place.
+    fn drop_gone_callers(&mut self, now: Millis) {
+        self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
+    }
+
     // --- delivery ------------------------------------------------------------------------------------------------
 
     fn status(&self) -> Value {
@@ -344,6 +350,11 @@ impl Room for MatchRoom {
         auth: &Option<Account>,
     ) -> Result<(), Refusal> {
         let part = options::part(&self.join_schema, options).map_err(|_| Refusal::bad_options())?;
+        // Watchers leave a place for every seat, so that no number of them keeps a player out.
+        let kept_for_players = self.live.game().seat_count();
+        if !part.is_player() && cx.seats() + kept_for_players >= cx.max_clients() {
+            return Err(Refusal::room_full());
+        }
         self.admission.reserve(self.live.game(), client, &part, auth.as_ref())?;
         self.list(cx);
         Ok(())
@@ -393,6 +404,7 @@ impl Room for MatchRoom {
         let MessageType::Name(kind) = message.kind else { return Err(BadMessage::UnknownType) };
         let Some(name) = kind.strip_prefix("playerthree:") else { return Err(BadMessage::UnknownType) };
         let body = message.payload.decode().unwrap_or(Value::Null);
+        self.drop_gone_callers(self.now());
         self.operate(cx, client, name, body);
         self.flush(cx);
         Ok(())
@@ -430,10 +442,12 @@ impl Room for MatchRoom {
             self.release_abandoned();
         }
         self.flush(cx);
+        self.keep_for_agents(cx);
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, event: Event) {
         let now = self.now();
+        self.drop_gone_callers(now);
         match event {
             Event::Agent(call) if call.revoked.is_cancelled() => {
                 _ = call.reply.send(Err(Code::BadToken.into()));
@@ -444,12 +458,14 @@ impl Room for MatchRoom {
             Event::Wake => self.live.take_in(now),
         }
         self.flush(cx);
+        // An agent that just came must not lose the room to a client that leaves the next moment.
+        self.keep_for_agents(cx);
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Self>, timer: TimerId) {
         let now = self.now();
+        self.drop_gone_callers(now);
         if timer == self.heartbeat {
-            self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
             self.live.heartbeat(now);
             self.release_abandoned();
             self.flush(cx);

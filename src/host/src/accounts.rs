@@ -4,11 +4,17 @@
 
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
-use playerthree_session::OwnerId;
+use playerthree_session::{Bucket, OwnerId};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
-/// Most accounts at once. The one that logged in longest ago makes room.
+/// Most accounts at once. Those used longest ago make room.
 pub const ACCOUNTS_MAX: usize = 10_000;
+
+/// Logins of the whole process: so many a second, and so many at once.
+const LOGINS_PER_SECOND: f64 = 50.0;
+const LOGINS_BURST: u32 = 1_000;
 
 /// Longest name, in Unicode code points.
 pub const NAME_MAX: usize = 24;
@@ -27,38 +33,74 @@ pub struct Account {
 #[error("a name has 1 to {NAME_MAX} letters, digits, spaces or any of - _ . '")]
 pub struct BadName;
 
+/// Why nobody is logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoginRefused {
+    /// The name is out of bounds.
+    #[error("{0}")]
+    Name(#[from] BadName),
+    /// Too many logins in the whole process; it passes.
+    #[error("too many logins; try again in a moment")]
+    TooMany,
+}
+
 /// All accounts of this process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Accounts {
     by_token: DashMap<Digest, (u64, Account)>,
-    logins: AtomicU64,
+    /// Counts logins and uses, so that the least recently used accounts make room.
+    uses: AtomicU64,
+    rate: Mutex<Bucket>,
+    started: Instant,
+}
+
+impl Default for Accounts {
+    fn default() -> Self {
+        Self {
+            by_token: DashMap::new(),
+            uses: AtomicU64::new(0),
+            rate: Mutex::new(Bucket::new(LOGINS_PER_SECOND, LOGINS_BURST, 0)),
+            started: Instant::now(),
+        }
+    }
 }
 
 impl Accounts {
     /// Logs a name in. The same name twice is two people: the demo has no passwords.
-    pub fn login(&self, name: &str) -> Result<(Token, Account), BadName> {
+    pub fn login(&self, name: &str) -> Result<(Token, Account), LoginRefused> {
         let display = checked_name(name)?;
+        let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if !self.rate.lock().unwrap_or_else(PoisonError::into_inner).take(now) {
+            return Err(LoginRefused::TooMany);
+        }
         let (token, digest) = Token::mint();
         let owner = OwnerId(Token::mint().0.reveal().into());
         let account = Account { owner, display };
-        let number = self.logins.fetch_add(1, Ordering::Relaxed);
         self.make_room();
-        self.by_token.insert(digest, (number, account.clone()));
+        self.by_token.insert(digest, (self.next_use(), account.clone()));
         Ok((token, account))
     }
 
-    /// The account of a login token.
+    /// The account of a login token, which is thereby in use.
     pub fn find(&self, token: &str) -> Option<Account> {
-        Some(self.by_token.get(&secret::digest(token))?.1.clone())
+        let mut entry = self.by_token.get_mut(&secret::digest(token))?;
+        entry.0 = self.next_use();
+        Some(entry.1.clone())
+    }
+
+    fn next_use(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
     fn make_room(&self) {
         if self.by_token.len() < ACCOUNTS_MAX {
             return;
         }
-        // Dropping a share at once keeps the scan rare however fast logins come.
-        let keep_from = self.logins.load(Ordering::Relaxed).saturating_sub(ACCOUNTS_MAX as u64 * 9 / 10);
-        self.by_token.retain(|_, (number, _)| *number >= keep_from);
+        // Dropping a tenth at once keeps the scan rare however fast logins come.
+        let mut uses: Vec<u64> = self.by_token.iter().map(|entry| entry.0).collect();
+        let (_, keep_from, _) = uses.select_nth_unstable(ACCOUNTS_MAX / 10);
+        let keep_from = *keep_from;
+        self.by_token.retain(|_, (used, _)| *used >= keep_from);
     }
 }
 
@@ -93,19 +135,30 @@ mod tests {
         let accounts = Accounts::default();
         let long = "x".repeat(NAME_MAX + 1);
         for name in ["", "   ", "a\nb", "<b>", "a\u{202e}b", long.as_str()] {
-            assert_eq!(accounts.login(name).map(|_| ()), Err(BadName), "{name:?}");
+            assert_eq!(accounts.login(name).map(|_| ()), Err(LoginRefused::Name(BadName)), "{name:?}");
         }
         assert!(accounts.login(&"é".repeat(NAME_MAX)).is_ok());
     }
 
     #[test]
-    fn a_flood_of_logins_stays_within_the_bound_and_keeps_the_newest() {
+    fn a_flood_of_logins_is_refused_past_its_burst() {
         let accounts = Accounts::default();
-        let mut newest = None;
+        let refused =
+            (0..2 * LOGINS_BURST).filter(|_| accounts.login("x") == Err(LoginRefused::TooMany)).count();
+        assert!(refused > 0);
+    }
+
+    #[test]
+    fn accounts_stay_within_their_bound_and_those_in_use_stay() {
+        let accounts = Accounts::default();
+        *accounts.rate.lock().unwrap() = Bucket::new(1.0, u32::MAX, 0);
+        let (kept, _) = accounts.login("in use").unwrap();
+        let (idle, _) = accounts.login("idle").unwrap();
         for _ in 0..ACCOUNTS_MAX + 10 {
-            newest = accounts.login("x").ok();
+            accounts.login("x").unwrap();
+            assert!(accounts.find(kept.reveal()).is_some());
         }
         assert!(accounts.by_token.len() <= ACCOUNTS_MAX);
-        assert!(accounts.find(newest.unwrap().0.reveal()).is_some());
+        assert_eq!(accounts.find(idle.reveal()), None);
     }
 }

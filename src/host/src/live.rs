@@ -220,12 +220,18 @@ impl<R> Live<R> {
 
     fn probe(&mut self, seat: &Seat, activation: Activation, caller: Option<R>) {
         let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
-        match self.policies.probe(seat, &activation, &match_data) {
+        let Some(owner) = self.game.owner(seat).cloned() else {
+            self.game.not_tried(seat, &activation);
+            self.answers.extend(caller.map(|caller| (caller, Err(Code::BadToken.into()))));
+            return;
+        };
+        match self.policies.probe(seat, &owner, &activation, &match_data) {
             Ok(()) => _ = self.probes.insert(seat.clone(), (activation, caller)),
             Err(NoProbe::Refused(error)) => self.probed(seat, &activation, caller, &Err(error)),
-            Err(NoProbe::NoPlace) => {
+            Err(refused @ (NoProbe::NoPlace | NoProbe::Barred)) => {
+                let code = if matches!(refused, NoProbe::Barred) { Code::RateLimited } else { Code::Busy };
                 self.game.not_tried(seat, &activation);
-                self.answers.extend(caller.map(|caller| (caller, Err(Code::Busy.into()))));
+                self.answers.extend(caller.map(|caller| (caller, Err(code.into()))));
             }
         }
     }

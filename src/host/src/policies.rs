@@ -5,10 +5,11 @@
 
 use playerthree_game::{Name, Runtime, Seat};
 use playerthree_sandbox as sandbox;
-use playerthree_session::{Activation, Match, Millis, PolicyError, Surface, Thought};
+use playerthree_session::{Activation, Match, Millis, OwnerId, PolicyError, Surface, Thought};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How long after a crash a policy starts again; doubles with every crash in a row.
@@ -20,14 +21,51 @@ const RESTART_MOST: Millis = 60_000;
 /// Most policy instances of one process, those on trial included. Each may take its memory limit.
 pub const POLICY_PLACES: usize = 256;
 
-/// The places for policy instances that all matches of a process share.
+/// Calls that may run out of time for one owner within [`BLAME_WINDOW`] before their policies are refused. A call that
+/// ran out of time may have left a thread behind that nothing can end, and the process has few of those to spare.
+pub const TIMEOUTS_MAX: usize = 8;
+
+/// How long a call that ran out of time counts against its owner.
+pub const BLAME_WINDOW: Duration = Duration::from_secs(600);
+
+/// Owners remembered. Past it the one blamed longest ago is forgotten.
+const BLAMED_MAX: usize = 4_096;
+
+/// The places for policy instances that all matches of a process share, and whose policies ran out of time lately.
 #[derive(Clone, Debug)]
-pub struct PolicyPlaces(Arc<Semaphore>);
+pub struct PolicyPlaces {
+    places: Arc<Semaphore>,
+    blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
+}
 
 impl PolicyPlaces {
     /// So many places.
     pub fn new(places: usize) -> Self {
-        Self(Arc::new(Semaphore::new(places)))
+        Self { places: Arc::new(Semaphore::new(places)), blamed: Arc::default() }
+    }
+
+    /// A policy of this owner ran out of time.
+    fn blame(&self, owner: &OwnerId) {
+        let now = Instant::now();
+        let mut blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
+        if blamed.len() >= BLAMED_MAX && !blamed.contains_key(owner) {
+            let oldest =
+                blamed.iter().min_by_key(|(_, times)| times.last().copied()).map(|(owner, _)| owner.clone());
+            oldest.map(|oldest| blamed.remove(&oldest));
+        }
+        let times = blamed.entry(owner.clone()).or_default();
+        times.retain(|at| now.duration_since(*at) < BLAME_WINDOW);
+        if times.len() < TIMEOUTS_MAX {
+            times.push(now);
+        }
+    }
+
+    fn is_barred(&self, owner: &OwnerId) -> bool {
+        let now = Instant::now();
+        let blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent =
+            |times: &Vec<Instant>| times.iter().filter(|at| now.duration_since(**at) < BLAME_WINDOW).count();
+        blamed.get(owner).map_or(0, recent) >= TIMEOUTS_MAX
     }
 }
 
@@ -43,6 +81,8 @@ pub(crate) enum NoProbe {
     Refused(PolicyError),
     /// Every place is taken.
     NoPlace,
+    /// Its owner's policies ran out of time too often.
+    Barred,
 }
 
 /// What came back from the sandbox.
@@ -81,6 +121,7 @@ struct From {
 /// An instance in its place.
 struct Slot {
     run: u64,
+    owner: OwnerId,
     instance: sandbox::Instance,
     artifact: Arc<sandbox::Artifact>,
     detail: Option<Vec<Name>>,
@@ -137,12 +178,16 @@ impl Policies {
     pub(crate) fn probe(
         &mut self,
         seat: &Seat,
+        owner: &OwnerId,
         activation: &Activation,
         match_data: &Value,
     ) -> Result<(), NoProbe> {
+        if self.places.is_barred(owner) {
+            return Err(NoProbe::Barred);
+        }
         let artifact = self.artifact(activation).map_err(NoProbe::Refused)?;
-        let place = Arc::clone(&self.places.0).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
-        let slot = self.load(seat, true, artifact, match_data.to_string().into(), place);
+        let place = Arc::clone(&self.places.places).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
+        let slot = self.load(seat, true, owner, artifact, match_data.to_string().into(), place);
         self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
         Ok(())
     }
@@ -171,9 +216,9 @@ impl Policies {
     /// Starts a fresh instance of a version that its probe found working, in the probe's place (§10: every instance is
     /// initialized anew).
     pub(crate) fn start(&mut self, seat: &Seat, match_data: &Value) {
-        let Some(Slot { artifact, place, .. }) = self.probes.remove(seat) else { return };
+        let Some(Slot { artifact, place, owner, .. }) = self.probes.remove(seat) else { return };
         let match_data: Arc<str> = match_data.to_string().into();
-        if let Some(slot) = self.load(seat, false, artifact, Arc::clone(&match_data), place) {
+        if let Some(slot) = self.load(seat, false, &owner, artifact, Arc::clone(&match_data), place) {
             let running = Running { slot, match_data, crashes: 0, restart_at: None };
             self.running.insert(seat.clone(), running);
         }
@@ -206,6 +251,7 @@ impl Policies {
     /// The next answer, if one came.
     pub(crate) fn next_answer(&mut self) -> Option<Answered> {
         while let Ok(from) = self.receiver.try_recv() {
+            self.blame(&from);
             let answered = if from.probe { self.probe_answered(from) } else { self.policy_answered(from) };
             if answered.is_some() {
                 return answered;
@@ -227,9 +273,29 @@ impl Policies {
             if game.outcome(&seat.team).is_final() {
                 continue;
             }
-            let fresh = self.load(&seat, false, slot.artifact, Arc::clone(&match_data), slot.place);
+            if self.places.is_barred(&slot.owner) {
+                // It stays stopped; its owner may deploy again once the window has passed.
+                continue;
+            }
+            let fresh =
+                self.load(&seat, false, &slot.owner, slot.artifact, Arc::clone(&match_data), slot.place);
             let running = fresh.map(|slot| Running { slot, match_data, crashes, restart_at: None });
             self.running.extend(running.map(|running| (seat, running)));
+        }
+    }
+
+    /// Counts a call that ran out of time against its owner.
+    fn blame(&self, from: &From) {
+        let timed_out = match &from.reply {
+            Reply::Loaded(answer) => is_timeout(&answer.result),
+            Reply::Thought(answer) => is_timeout(&answer.result),
+        };
+        let slot = match from.probe {
+            true => self.probes.get(&from.seat),
+            false => self.running.get(&from.seat).map(|running| &running.slot),
+        };
+        if let Some(slot) = slot.filter(|slot| timed_out && slot.run == from.run) {
+            self.places.blame(&slot.owner);
         }
     }
 
@@ -317,6 +383,7 @@ impl Policies {
         &mut self,
         seat: &Seat,
         probe: bool,
+        owner: &OwnerId,
         artifact: Arc<sandbox::Artifact>,
         match_data: Arc<str>,
         place: OwnedSemaphorePermit,
@@ -328,7 +395,7 @@ impl Policies {
             sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
         let instance = sandbox::Instance::load(setup, done);
-        Some(Slot { run, instance, artifact, detail: None, thinking: false, place })
+        Some(Slot { run, owner: owner.clone(), instance, artifact, detail: None, thinking: false, place })
     }
 
     /// What the sandbox calls with an answer, on a thread of its own.
@@ -364,6 +431,10 @@ fn seat_seed(seat: &Seat) -> u64 {
     seat.to_string()
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn is_timeout<T>(result: &Result<T, sandbox::PolicyError>) -> bool {
+    result.as_ref().is_err_and(|error| error.code == sandbox::PolicyErrorCode::Timeout)
 }
 
 fn thought(answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {

@@ -8,7 +8,7 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
-use playerthree_host::{Answer, Live, PolicyPlaces};
+use playerthree_host::{Answer, Live, PolicyPlaces, TIMEOUTS_MAX};
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -267,4 +267,20 @@ fn the_end_of_a_side_answers_its_trials() {
     let (_, answer) = driver.live.take_answers().pop().expect("an answer");
     assert_eq!(answer.unwrap_err().code.as_str(), "not_in_match");
     assert_eq!(driver.call(&seat, "policyDeploy", code).unwrap_err().code.as_str(), "not_in_match");
+}
+
+/// §11, §15.5: an owner whose policies run out of time again and again is refused for a while, and nobody else is.
+#[test]
+fn an_owner_whose_policies_hang_is_refused_and_nobody_else() {
+    let mut driver = Driver::new();
+    let mad = driver.seat("red", "ground");
+    for _ in 0..TIMEOUTS_MAX {
+        assert_eq!(driver.deploy(&mad, "for (;;);")["error"]["code"], "timeout");
+    }
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    assert_eq!(driver.call(&mad, "policyDeploy", code.clone()).unwrap_err().code.as_str(), "rate_limited");
+    let sane = Seat::new("blue", "ground");
+    let bob = Occupant::Agent { owner: OwnerId("bob".into()), display: "Bob".into() };
+    driver.live.assign(&sane, bob, driver.now).unwrap();
+    assert_eq!(driver.call(&sane, "policyDeploy", code).unwrap()["ok"], true);
 }

@@ -34,7 +34,7 @@ use toolbox::ToolMount;
 
 /// The log directive that every subscriber of a binary needs: below `error` the protocol library writes whole requests
 /// and answers, private game data included.
-pub const RMCP_LOG_DIRECTIVE: &str = "rmcp=error";
+pub const RMCP_LOG_DIRECTIVES: [&str; 2] = ["rmcp=error", "rmcp::service=off"];
 
 /// Serves `/mcp`: POST for messages, DELETE to end a lease, 405 for anything else.
 pub fn router(config: McpConfig, agents: Arc<Agents>) -> Router {

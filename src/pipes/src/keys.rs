@@ -1,7 +1,7 @@
 //! Secrets: the server's master secret, the keys derived from it, bearer tokens and their digests.
 //!
-//! Seat keys are derived, never stored; tokens and codes are stored as digests. Comparisons take constant time, and no
-//! type here shows its content in `Debug`.
+//! Seat keys and read tokens are derived, never stored; of tokens and codes digests are stored. Comparisons take
+//! constant time, and no type here shows its content in `Debug`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -84,6 +84,11 @@ impl MasterSecret {
     pub(crate) fn sig_seed(&self, inbox: &str, seat: &str) -> [u8; 32] {
         self.derive("ed25519", inbox, seat, 0)
     }
+
+    /// The one read token of an inbox. It can be shown again without having been stored.
+    pub(crate) fn read_token(&self, inbox: &str) -> Token {
+        Token::of(inbox, self.derive("read", inbox, "", 0))
+    }
 }
 
 /// Opens a file for writing that only its owner may read.
@@ -95,7 +100,8 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A bearer token, shown once. One for an inbox is its id, a dot, and 32 random bytes; an agent's is 24 random bytes.
+/// A bearer token, shown once. One for an inbox is its id, a dot, and 32 bytes that are random or derived; an
+/// agent's is 24 random bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -107,7 +113,11 @@ impl std::fmt::Debug for Token {
 
 impl Token {
     pub(crate) fn mint(inbox: &str) -> io::Result<Self> {
-        Ok(Self(format!("{inbox}.{}", URL_SAFE_NO_PAD.encode(random::<32>()?))))
+        Ok(Self::of(inbox, random()?))
+    }
+
+    fn of(inbox: &str, secret: [u8; 32]) -> Self {
+        Self(format!("{inbox}.{}", URL_SAFE_NO_PAD.encode(secret)))
     }
 
     /// A token of 192 random bits that names no inbox: 32 base64url characters.
@@ -158,6 +168,20 @@ mod tests {
         assert_ne!(key, master.signing_key("box", "seat", 1));
         assert_ne!(key, master.signing_key("box", "taes", 0));
         assert_ne!(key, master.signing_key("xob", "seat", 0));
+    }
+
+    #[test]
+    fn a_read_token_is_its_inboxs_and_its_servers_alone() {
+        let [one, two] = [MasterSecret::new([1; 32]), MasterSecret::new([2; 32])];
+        let secret = |master: &MasterSecret, inbox| {
+            let token = master.read_token(inbox);
+            assert_eq!(inbox_of(token.reveal()), Some(inbox));
+            token.reveal().split_once('.').unwrap().1.to_owned()
+        };
+        assert_eq!(secret(&one, "box"), secret(&one, "box"));
+        assert_ne!(secret(&one, "box"), secret(&one, "xob"));
+        assert_ne!(secret(&one, "box"), secret(&two, "box"));
+        assert!(!one.signing_key("box", "", 0).contains(&secret(&one, "box")));
     }
 
     #[test]

@@ -202,8 +202,8 @@ impl Pipes {
             InboxKind::Anonymous => self.limits.anonymous_life_ms,
             InboxKind::Signed => self.limits.signed_life_ms,
         };
-        let [capture_token, read_token, host_token] =
-            [Token::mint(&id)?, Token::mint(&id)?, Token::mint(&id)?];
+        let [capture_token, host_token] = [Token::mint(&id)?, Token::mint(&id)?];
+        let read_token = self.master.read_token(&id);
         let mut meta = Meta {
             id: id.clone(),
             kind,
@@ -268,6 +268,13 @@ impl Pipes {
         }
         known.expiry.insert(meta.id.clone(), meta.expires_ms);
         Ok(())
+    }
+
+    /// The read token of an inbox, to be shown to its host again. None when the inbox was opened with another one: under
+    /// another master secret, or before read tokens were derived.
+    pub(crate) fn read_token(&self, inbox: &Inbox) -> Option<Token> {
+        let token = self.master.read_token(inbox.id());
+        matches(&inbox.meta().read, token.reveal()).then_some(token)
     }
 
     pub(crate) fn grant(&self, meta: &Meta, seat: &Seat) -> SeatGrant {

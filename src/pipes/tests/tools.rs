@@ -41,6 +41,11 @@ impl Agents {
         self.ok(who, "pipes_move", json!({"inbox": inbox, "game": game, "row": row, "col": col})).await
     }
 
+    /// The read token in the one `watchUrl` of an answer.
+    fn watch_token(answer: &Value) -> String {
+        answer["watchUrl"].as_str().unwrap().strip_prefix("/pipes/#token=").unwrap().to_owned()
+    }
+
     async fn export(&self, inbox: &str) -> String {
         let file = self.table.dir.path().join(format!("{inbox}.jsonl"));
         std::fs::read_to_string(file).unwrap()
@@ -158,7 +163,7 @@ async fn a_cheat_is_caught_by_the_opponents_verifier_and_the_inbox_keeps_serving
 }
 
 #[tokio::test]
-async fn no_answer_and_no_error_ever_shows_a_key_or_a_token() {
+async fn no_answer_and_no_error_ever_shows_a_key_or_a_token_but_the_hosts_read_token() {
     let agents = Agents::new();
     let (inbox, game) = agents.pair().await;
     agents.play("ada", &inbox, &game, (0, 0)).await;
@@ -171,14 +176,64 @@ async fn no_answer_and_no_error_ever_shows_a_key_or_a_token() {
     ] {
         agents.ok("ada", tool, arguments).await;
     }
+    let held = agents.ok("ada", "pipes_inboxes", json!({})).await;
+    let watch = format!("/pipes/#token={}", Agents::watch_token(&held["inboxes"][0]));
     let meta = std::fs::read_to_string(agents.table.dir.path().join(format!("{inbox}.json"))).unwrap();
     let meta: Value = serde_json::from_str(&meta).unwrap();
     let shown = agents.shown.lock().unwrap().clone();
+    // The answers to one pipes_create_game and two pipes_inboxes, and nothing else.
+    assert_eq!(shown.matches(&watch).count(), 3);
+    let shown = shown.replace(&watch, "");
     assert!(!shown.contains("pk_"), "a signing key was shown");
     assert!(!shown.contains(&format!("{inbox}.")), "a bearer token was shown");
     for secret in ["write", "read", "host"] {
         assert!(!shown.contains(meta[secret].as_str().unwrap()), "a digest was shown");
     }
+}
+
+/// Whoever watches reads, and neither posts nor invites; the guest is given nothing to pass on.
+#[tokio::test]
+async fn a_watch_url_reads_its_inbox_and_does_nothing_else() {
+    let agents = Agents::new();
+    for mode in ["signed", "anonymous"] {
+        let made = agents.ok("ada", "pipes_create_game", json!({"mode": mode})).await;
+        let token = Agents::watch_token(&made);
+        let pipes = &agents.table.pipes;
+        assert_eq!(pipes.reader(&token).await.unwrap().id(), made["inbox"]);
+        assert_eq!(pipes.writer(&token).await.unwrap_err(), PipesError::NotFound);
+        assert_eq!(pipes.host(&token).await.unwrap_err(), PipesError::NotFound);
+        assert!(pipes.seat(&token).await.is_err());
+        // Another game of the inbox, and a game that is refused, are watched at the same place.
+        let again = json!({"inbox": made["inbox"], "game": made["game"]["gameId"]});
+        let again = agents.ok("ada", "pipes_create_game", again).await;
+        assert_eq!((&again["posted"], &again["watchUrl"]), (&json!(false), &made["watchUrl"]));
+    }
+    let (inbox, _) = agents.pair().await;
+    let held = agents.ok("bob", "pipes_inboxes", json!({})).await;
+    assert_eq!(
+        (&held["inboxes"][0]["inbox"], &held["inboxes"][0]["watchUrl"]),
+        (&json!(inbox), &Value::Null)
+    );
+}
+
+/// An inbox whose stored digest is of another token keeps that one, and no token that reads nothing is handed out.
+#[tokio::test]
+async fn a_watch_url_survives_a_restart_unless_the_inbox_has_another_read_token() {
+    let agents = Agents::new();
+    let kept = agents.ok("ada", "pipes_create_game", json!({})).await;
+    let other = agents.ok("ada", "pipes_create_game", json!({})).await;
+    let Agents { table, shown } = agents;
+    let file = table.dir.path().join(format!("{}.json", other["inbox"].as_str().unwrap()));
+    let mut meta: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    meta["read"] = json!("0".repeat(64));
+    std::fs::write(&file, meta.to_string()).unwrap();
+    let agents = Agents { table: table.restart(), shown };
+    let held = agents.ok("ada", "pipes_inboxes", json!({})).await;
+    for inbox in held["inboxes"].as_array().unwrap() {
+        let expected = if inbox["inbox"] == kept["inbox"] { &kept["watchUrl"] } else { &Value::Null };
+        assert_eq!(&inbox["watchUrl"], expected);
+    }
+    assert!(agents.table.pipes.reader(&Agents::watch_token(&other)).await.is_err());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, body::Bytes};
-use playerthree_host::Accounts;
+use playerthree_host::{Accounts, LoginRefused};
 use playerthree_rooms::{Listing, Server};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,15 +30,21 @@ pub(crate) fn routes(accounts: Arc<Accounts>, rooms: Server) -> Router {
 }
 
 async fn login(State(accounts): State<Arc<Accounts>>, body: Bytes) -> Response {
-    let account =
-        serde_json::from_slice::<Login>(&body).ok().and_then(|login| accounts.login(&login.name).ok());
-    match account {
-        Some((token, account)) => {
+    let Ok(login) = serde_json::from_slice::<Login>(&body) else {
+        return refused(StatusCode::BAD_REQUEST, "invalid");
+    };
+    match accounts.login(&login.name) {
+        Ok((token, account)) => {
             let body = Json(json!({ "token": token.reveal(), "name": account.display }));
             ([(header::CACHE_CONTROL, "no-store")], body).into_response()
         }
-        None => (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid" }))).into_response(),
+        Err(LoginRefused::Name(_)) => refused(StatusCode::BAD_REQUEST, "invalid"),
+        Err(LoginRefused::TooMany) => refused(StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
     }
+}
+
+fn refused(status: StatusCode, code: &str) -> Response {
+    (status, Json(json!({ "error": code }))).into_response()
 }
 
 async fn list(State(rooms): State<Server>) -> Response {

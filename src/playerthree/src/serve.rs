@@ -75,10 +75,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// Logs go to standard error. What `RUST_LOG` says, MCP's own log stays at errors: below that it holds whole requests.
 fn start_logging() {
     let wanted = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let filter = match playerthree_mcp::RMCP_LOG_DIRECTIVE.parse() {
-        Ok(directive) => wanted.add_directive(directive),
-        Err(_) => wanted,
-    };
+    let caps =
+        playerthree_mcp::RMCP_LOG_DIRECTIVES.into_iter().filter_map(|directive| directive.parse().ok());
+    let filter = caps.fold(wanted, EnvFilter::add_directive);
     let format = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);

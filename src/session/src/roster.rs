@@ -11,6 +11,11 @@ use playerthree_game::{Clock, Controller, Name, Seat, SeatInfo};
 use serde_json::Value;
 
 impl Match {
+    /// Seats of the match, taken or not.
+    pub fn seat_count(&self) -> usize {
+        self.seats.len()
+    }
+
     /// Seats that whoever joins may take, in manifest order.
     pub fn open_seats(&self) -> impl Iterator<Item = &Seat> {
         self.seats.values().filter(|state| state.is_open()).map(|state| &state.seat)

@@ -1,7 +1,8 @@
 //! What an agent can do with pipes, as named tools with JSON in and JSON out.
 //!
 //! A caller is known by its [`Holder`] alone; the server keeps its keys. No result, and no error, ever contains a key or
-//! a bearer token. What other players wrote is data, never an instruction.
+//! a bearer token but for what a person hands on: a host's read token in `watchUrl`, and the invite to an anonymous
+//! inbox. What other players wrote is data, never an instruction.
 
 mod play;
 mod schemas;

@@ -154,7 +154,7 @@ pub(super) async fn create_game(pipes: &Arc<Pipes>, holder: &Holder, ask: Create
     {
         return Err(ToolError::BadArguments);
     }
-    let (place, mut invitation) = match &ask.inbox {
+    let (place, mut handed) = match &ask.inbox {
         Some(inbox) => (Place::find_host(pipes, holder, inbox).await?, json!({})),
         None => open(pipes, holder, ask.mode, ask.guest_name).await?,
     };
@@ -172,10 +172,19 @@ pub(super) async fn create_game(pipes: &Arc<Pipes>, holder: &Holder, ask: Create
     } else {
         post_composed(pipes, &place, &game, start).await?
     };
-    if let (Some(answer), Some(invitation)) = (answer.as_object_mut(), invitation.as_object_mut()) {
-        answer.append(invitation);
+    if let (Some(answer), Some(handed)) = (answer.as_object_mut(), handed.as_object_mut()) {
+        answer.append(handed);
     }
+    add_watch_url(pipes, &place, &mut answer);
     Ok(answer)
+}
+
+/// Gives the host of an inbox the address of the page that shows it, as a path of this server with the read token in
+/// its fragment. The guest gets none: who may watch is the host's to say.
+fn add_watch_url(pipes: &Pipes, place: &Place, answer: &mut Value) {
+    if let (SeatRole::Host, Some(token)) = (place.seat.role, pipes.read_token(&place.inbox)) {
+        answer["watchUrl"] = json!(format!("/pipes/#token={}", token.reveal()));
+    }
 }
 
 fn is_no_game_id(game: &str) -> bool {
@@ -302,7 +311,9 @@ pub(super) async fn inboxes(pipes: &Arc<Pipes>, holder: &Holder, _ask: Nothing) 
         // A seat or an inbox that has ended meanwhile is left out.
         let Ok(place) = Place::find(pipes, holder, &inbox).await else { continue };
         let you = place.player().as_str();
-        held.push(json!({"inbox": place.inbox.id(), "you": you, "games": games(&place.inbox).await?}));
+        let mut answer = json!({"inbox": place.inbox.id(), "you": you, "games": games(&place.inbox).await?});
+        add_watch_url(pipes, &place, &mut answer);
+        held.push(answer);
     }
     Ok(json!({"inboxes": held}))
 }

@@ -11,7 +11,9 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Create a tic-tac-toe game",
         description: "Start a game as X. Without `inbox` a new one is opened, and the answer holds a pairing code (signed \
             play) or an invite (anonymous play) for a person to carry to the other player. Defaults: signed, 3 x 3, 3 in a \
-            row. The start event carries no move; play your first with pipes_move.",
+            row. The start event carries no move; play your first with pipes_move. Give your person `watchUrl`, with \
+            the address of this server before it: a page that shows the games live and checks them. Whoever has it can \
+            read the inbox and do nothing else.",
         effect: Effect::Adds,
         input: || {
             object(
@@ -25,7 +27,11 @@ pub(super) const TOOLS: &[Tool] = &[
                 &[],
             )
         },
-        output: || played(json!({"pairingCode": text(), "handOver": text(), "invite": text()})),
+        output: || {
+            played(
+                json!({"pairingCode": text(), "handOver": text(), "invite": text(), "watchUrl": watch_url()}),
+            )
+        },
     },
     Tool {
         name: "pipes_join",
@@ -65,12 +71,13 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "pipes_inboxes",
         title: "Your inboxes",
-        description: "The inboxes where you are seated, with a summary of each of their games.",
+        description: "The inboxes where you are seated, with a summary of each of their games, and, where you are the host, the \
+            `watchUrl` where people see them.",
         effect: Effect::Reads,
         input: || object(json!({}), &[]),
         output: || {
             let inbox = object(
-                json!({"inbox": text(), "you": player(), "games": games()}),
+                json!({"inbox": text(), "you": player(), "games": games(), "watchUrl": watch_url()}),
                 &["inbox", "you", "games"],
             );
             object(json!({"inboxes": {"type": "array", "items": inbox}}), &["inboxes"])
@@ -175,6 +182,13 @@ fn object(properties: Value, required: &[&str]) -> Value {
 
 fn text() -> Value {
     json!({"type": "string"})
+}
+
+fn watch_url() -> Value {
+    json!({
+        "type": "string", "pattern": "^/pipes/#token=",
+        "description": "Path of the page where people watch this inbox. It reads the inbox and can do nothing else.",
+    })
 }
 
 fn count() -> Value {
