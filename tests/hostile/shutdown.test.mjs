@@ -27,13 +27,16 @@ async function crowded() {
   return { server, codes, waits, idle };
 }
 
-test("SIGTERM tells every socket and every waiting agent, and ends the process well", async () => {
-  const { server, codes, waits, idle } = await crowded();
-  assert.deepEqual(await server.stop("SIGTERM"), { code: 0, signal: null });
-  assert.deepEqual(new Set(await Promise.all(codes)), new Set([4001]));
-  for (const answer of await Promise.all(waits)) assert.match(answer, /bad_token/);
-  await Promise.all(idle);
-});
+for (const signal of ["SIGTERM", "SIGINT"]) {
+  test(`${signal} tells every socket and every waiting agent, and ends the process well`, async () => {
+    const { server, codes, waits, idle } = await crowded();
+    assert.deepEqual(await server.stop(signal), { code: 0, signal: null });
+    assert.deepEqual(new Set(await Promise.all(codes)), new Set([4001]));
+    // A wait that was still on its way is refused at the door.
+    for (const answer of await Promise.all(waits)) assert.match(answer, /bad_token|Unauthorized|503/);
+    await Promise.all(idle);
+  });
+}
 
 test("a second signal ends the process at once", async () => {
   const { server, idle, codes, waits } = await crowded();
