@@ -16,7 +16,6 @@ const ABSENT: readonly (readonly [Mandate["whenAbsent"], string])[] = [
   ["policy", "its policy plays"],
   ["bot", "a bot plays"],
   ["hold", "the seat waits"],
-  ["pause", "the match pauses"],
 ];
 const AUTONOMY: readonly (readonly [Mandate["autonomy"], string])[] = [
   ["autonomous", "deploys on its own"],
