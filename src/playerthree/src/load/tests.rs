@@ -10,6 +10,7 @@ use super::{table, target};
 use crate::serve;
 use clap::Parser;
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::future::pending;
 use tokio::net::TcpListener;
 
@@ -28,7 +29,15 @@ struct ServeCli {
 async fn url_of_a_server() -> anyhow::Result<String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(async { serve::serve(listener, &ServeCli::parse_from(["serve"]).serve, pending()).await });
+    // A data directory serves one server at a time, and these run side by side.
+    let data = tempfile::tempdir()?;
+    let line = [OsStr::new("serve"), OsStr::new("--data"), data.path().as_os_str()];
+    let args = ServeCli::try_parse_from(line)?.serve;
+    tokio::spawn(async move {
+        let served = serve::serve(listener, &args, pending()).await;
+        drop(data);
+        served
+    });
     Ok(url)
 }
 
