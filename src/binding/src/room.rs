@@ -249,6 +249,13 @@ impl MatchRoom {
         self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
     }
 
+    /// Ends the waits of a client that is gone: their answers have nowhere to go.
+    fn cancel_waits_of(&mut self, client: SessionId, now: Millis) {
+        let is_its =
+            |caller: &Caller| matches!(caller, Caller::Client { client: waits, .. } if *waits == client);
+        self.live.cancel_waits(is_its, now);
+    }
+
     // --- delivery ------------------------------------------------------------------------------------------------
 
     fn status(&self) -> Value {
@@ -413,10 +420,7 @@ impl Room for MatchRoom {
     fn on_drop(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         // What it waited for has nowhere to go; its places are free for the connection that comes back.
         let now = self.now();
-        self.live.cancel_waits(
-            |caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client),
-            now,
-        );
+        self.cancel_waits_of(client, now);
         let observes = |client: &Client| matches!(client.principal, Principal::Observer { .. });
         if !self.clients.get(&client).is_some_and(observes) {
             cx.allow_reconnection(client, RECONNECTION_GRACE);
@@ -429,10 +433,7 @@ impl Room for MatchRoom {
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         let now = self.now();
-        self.live.cancel_waits(
-            |caller| matches!(caller, Caller::Client { client: gone, .. } if *gone == client),
-            now,
-        );
+        self.cancel_waits_of(client, now);
         let Some(Client { principal, .. }) = self.clients.remove(&client) else { return };
         if let Some(team) = principal.side() {
             self.live.game_mut().unsubscribe(team);
