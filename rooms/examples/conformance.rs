@@ -4,8 +4,9 @@
 
 use axum::routing::get;
 use playerthree_rooms::{
-    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Join, Message, MessageType, Refusal,
-    Reply, Request, Room, RoomSettings, ServeLimits, Server, SessionId, TimerId, Visibility, serve,
+    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Generation, Join, Message,
+    MessageType, Refusal, Reply, Request, Room, RoomSettings, ServeLimits, Server, SessionId, TimerId,
+    Visibility, serve,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -107,6 +108,10 @@ impl Room for ProbeRoom {
             MessageType::Name("kick") => {
                 send(cx, client, "last", &json!("words"));
                 cx.kick(client, CloseReason::Application(message.payload.decode()?));
+            }
+            MessageType::Name("generation") => {
+                let generation = cx.generation(client).map(Generation::label);
+                send(cx, client, "generation", &json!(generation));
             }
             MessageType::Name("comeBack") => cx.kick(client, CloseReason::MayReconnect),
             MessageType::Name("lock") => cx.lock(),

@@ -212,12 +212,12 @@ impl<R: Room> Actor<R> {
             return self.refuse(connect, &Refusal::auth_failed());
         };
         let session = connect.session;
-        let token = self.core.seat(session, connect.socket, connect.outbox.clone());
+        let token = self.core.seat(connect);
         let (room, mut cx) = self.cx();
         match room.on_join(&mut cx, session, Join { options, auth: *auth }) {
             Ok(()) => {
                 self.core.welcome(session, &token);
-                count(&self.core.shared.counters.joins);
+                self.core.shared.counters.joined(connect.generation);
             }
             Err(refusal) => {
                 self.core.forget(session);
@@ -228,7 +228,7 @@ impl<R: Room> Actor<R> {
 
     fn resume(&mut self, connect: &Connect) {
         let session = connect.session;
-        let token = self.core.seat(session, connect.socket, connect.outbox.clone());
+        let token = self.core.seat(connect);
         let (room, mut cx) = self.cx();
         room.on_reconnect(&mut cx, session);
         self.core.welcome(session, &token);

@@ -5,8 +5,9 @@
 
 use crate::close::CloseReason;
 use crate::frame::Frame;
+use crate::generation::Generation;
 use crate::id::{SessionId, Token, TokenDigest};
-use crate::mail::{Claim, RoomHandle, SocketId};
+use crate::mail::{Claim, Connect, RoomHandle, SocketId};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::registry::Entry;
@@ -69,6 +70,7 @@ struct Socket {
     id: SocketId,
     outbox: Arc<Outbox>,
     token: TokenDigest,
+    generation: Generation,
     /// The client has acknowledged its join; before that its frames wait.
     acknowledged: bool,
     pending: Vec<Bytes>,
@@ -157,6 +159,14 @@ impl<E> Core<E> {
 
     pub(crate) fn is_connected(&self, session: SessionId) -> bool {
         matches!(self.members.get(&session), Some(Member { place: Place::Connected(_), .. }))
+    }
+
+    /// The generation of a connected client.
+    pub(crate) fn generation(&self, session: SessionId) -> Option<Generation> {
+        match &self.members.get(&session)?.place {
+            Place::Connected(socket) => Some(socket.generation),
+            _ => None,
+        }
     }
 
     /// Brings the public listing up to date.
@@ -249,13 +259,15 @@ impl<E> Core<E> {
     }
 
     /// Seats a socket under a new token. Its frames wait until it acknowledges.
-    pub(crate) fn seat(&mut self, session: SessionId, id: SocketId, outbox: Arc<Outbox>) -> Token {
+    pub(crate) fn seat(&mut self, connect: &Connect) -> Token {
+        let session = connect.session;
         self.remove(session);
         let token = Token::random();
         let socket = Socket {
-            id,
-            outbox,
+            id: connect.socket,
+            outbox: connect.outbox.clone(),
             token: token.digest(),
+            generation: connect.generation,
             acknowledged: false,
             pending: Vec::new(),
             pending_bytes: 0,

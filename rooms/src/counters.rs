@@ -1,13 +1,14 @@
 //! What the server counts, for pages, metrics and tests.
 
 use crate::close::CloseReason;
+use crate::generation::Generation;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) rooms_created: AtomicU64,
     pub(crate) rooms_failed: AtomicU64,
-    pub(crate) joins: AtomicU64,
+    joins: [AtomicU64; Generation::ALL.len()],
     pub(crate) reconnections: AtomicU64,
     pub(crate) refusals: AtomicU64,
     pub(crate) messages_in: AtomicU64,
@@ -28,6 +29,11 @@ pub(crate) fn add(counter: &AtomicU64, amount: u64) {
 }
 
 impl Counters {
+    pub(crate) fn joined(&self, generation: Generation) {
+        let place = Generation::ALL.iter().position(|listed| *listed == generation).unwrap_or_default();
+        count(&self.joins[place]);
+    }
+
     pub(crate) fn closed(&self, reason: CloseReason) {
         count(&self.closes[reason.index()]);
     }
@@ -39,7 +45,11 @@ impl Counters {
             connections,
             rooms_created: read(&self.rooms_created),
             rooms_failed: read(&self.rooms_failed),
-            joins: read(&self.joins),
+            joins: Generation::ALL
+                .iter()
+                .zip(&self.joins)
+                .map(|(generation, counter)| (generation.label(), read(counter)))
+                .collect(),
             reconnections: read(&self.reconnections),
             refusals: read(&self.refusals),
             messages_in: read(&self.messages_in),
@@ -68,8 +78,8 @@ pub struct Snapshot {
     pub rooms_created: u64,
     /// Rooms that ended by a panic of theirs.
     pub rooms_failed: u64,
-    /// Clients that joined.
-    pub joins: u64,
+    /// Clients that joined, by [`Generation::label`].
+    pub joins: Vec<(&'static str, u64)>,
     /// Seats taken back after a drop.
     pub reconnections: u64,
     /// Sockets that were refused a seat.

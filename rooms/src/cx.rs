@@ -3,6 +3,7 @@
 use crate::close::CloseReason;
 use crate::core::Core;
 use crate::frame::Frame;
+use crate::generation::Generation;
 use crate::id::{RoomId, SessionId};
 use crate::mail::RoomHandle;
 use crate::message::MessageType;
@@ -53,6 +54,12 @@ impl<'a, R: Room> Cx<'a, R> {
     /// The clients that are connected now, in no order.
     pub fn clients(&self) -> impl Iterator<Item = SessionId> {
         self.core.connected()
+    }
+
+    /// The generation of a connected client's endpoint.
+    #[must_use]
+    pub fn generation(&self, client: SessionId) -> Option<Generation> {
+        self.core.generation(client)
     }
 
     /// Whether a client is connected now.

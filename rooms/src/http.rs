@@ -1,5 +1,6 @@
 //! The HTTP side: matchmaking requests, CORS on every answer, and the address scheme of sockets.
 
+use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::matchmaker::{Method, Reservation};
 use crate::refusal::Refusal;
@@ -30,19 +31,34 @@ const CORS: [(HeaderName, HeaderValue); 5] = [
     (header::VARY, HeaderValue::from_static("Origin")),
 ];
 
-/// The routes of `server`: matchmaking and sockets, at the root and under the prefixes of older client generations.
+/// Where clients of one generation come in.
+#[derive(Clone)]
+struct Door {
+    server: Server,
+    generation: Generation,
+}
+
+/// The routes of `server`: matchmaking and sockets, for each generation of clients under its prefix.
 pub(crate) fn router(server: &Server) -> Router {
-    let limit = DefaultBodyLimit::max(server.config().max_options_bytes);
+    Generation::ALL.into_iter().fold(Router::new(), |router, generation| {
+        let routes = routes(Door { server: server.clone(), generation });
+        match generation.prefix() {
+            "" => router.merge(routes),
+            prefix => router
+                .nest(prefix, routes)
+                .route(&format!("{prefix}/"), get(probe).with_state(server.clone())),
+        }
+    })
+}
+
+fn routes(door: Door) -> Router {
+    let limit = DefaultBodyLimit::max(door.server.config().max_options_bytes);
     let matchmake = post(matchmake).options(preflight).fallback(no_such_method);
-    let routes = Router::new()
+    Router::new()
         .route("/matchmake/{method}/{target}", matchmake.layer(limit))
         .route("/{process}/{room}", get(connect))
-        .layer(middleware::from_fn(cors));
-    Router::new()
-        .nest("/v17", routes.clone())
-        .nest("/v16", routes.clone())
-        .merge(routes)
-        .with_state(server.clone())
+        .layer(middleware::from_fn(cors))
+        .with_state(door)
 }
 
 /// `page` for `/`, with the latency probe of the clients in front of it.
@@ -93,7 +109,7 @@ impl IntoResponse for Refusal {
 }
 
 async fn matchmake(
-    State(server): State<Server>,
+    State(Door { server, .. }): State<Door>,
     Path((method, target)): Path<(String, String)>,
     remote: Option<axum::Extension<ConnectInfo<SocketAddr>>>,
     headers: HeaderMap,
@@ -150,7 +166,7 @@ fn reserved(reservation: &Reservation) -> Response {
 
 /// A socket address: `/{processId}/{roomId}?sessionId=…`. Any seat problem is told on the socket itself.
 async fn connect(
-    State(server): State<Server>,
+    State(Door { server, generation }): State<Door>,
     Path((_, room)): Path<(String, String)>,
     request: Request<Body>,
 ) -> Response {
@@ -159,6 +175,7 @@ async fn connect(
         room: RoomId::parse(&room),
         session: parameter(query, "sessionId").and_then(SessionId::parse),
         token: parameter(query, "reconnectionToken").map(|token| TokenDigest::of(token.as_bytes())),
+        generation,
     };
     upgrade::room(&server, request, wanted)
 }

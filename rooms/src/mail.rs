@@ -2,6 +2,7 @@
 //! matchmaking and sockets, which do not know the room's type.
 
 use crate::close::CloseReason;
+use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
@@ -51,6 +52,7 @@ pub(crate) enum Control {
 pub(crate) struct Connect {
     pub(crate) session: SessionId,
     pub(crate) token: Option<TokenDigest>,
+    pub(crate) generation: Generation,
     pub(crate) socket: SocketId,
     pub(crate) outbox: Arc<Outbox>,
 }

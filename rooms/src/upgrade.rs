@@ -3,6 +3,7 @@
 use crate::actor::refuse;
 use crate::connection::{Connection, Seat};
 use crate::counters::count;
+use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::mail::{Connect, Control};
 use crate::outbox::Outbox;
@@ -26,6 +27,7 @@ pub(crate) struct Wanted {
     pub(crate) room: Option<RoomId>,
     pub(crate) session: Option<SessionId>,
     pub(crate) token: Option<TokenDigest>,
+    pub(crate) generation: Generation,
 }
 
 /// Whether a request asks for a WebSocket.
@@ -128,7 +130,13 @@ where
         return Connection::new(io, outbox, None, shared.clone()).run().await;
     };
     shared.sockets.insert(socket.0, outbox.clone());
-    let connect = Connect { session, token: wanted.token, socket, outbox: outbox.clone() };
+    let connect = Connect {
+        session,
+        token: wanted.token,
+        generation: wanted.generation,
+        socket,
+        outbox: outbox.clone(),
+    };
     if entry.link.send(Control::Connect(connect)).await.is_err() {
         refuse(&outbox, reconnecting, &Refusal::seat_expired());
     }

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Tab, brittleLine, launch } from "../lib/browser.mjs";
+import { Tab, launch } from "../lib/browser.mjs";
+import { brittleLine } from "../lib/line.mjs";
 import { startPlayerThree } from "../lib/playerthree.mjs";
 
 let server;

@@ -1,8 +1,6 @@
 // Tabs of a headless Chromium on the server's page. Every tab records what must not happen: errors, policy violations
 // and requests to anybody else.
 
-import { once } from "node:events";
-import { connect, createServer } from "node:net";
 import { chromium } from "playwright-core";
 
 const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -23,30 +21,6 @@ const PATIENCE = 45_000;
 /** Starts the browser. The caller closes it. */
 export function launch() {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGS, timeout: 120_000 });
-}
-
-/** A way to the server that can be cut: `refuse` drops every connection and takes no new one, `admit` lets them again. */
-export async function brittleLine(server) {
-  const open = new Set();
-  let refusing = false;
-  const drop = () => open.forEach((socket) => socket.destroy());
-  const front = createServer((near) => {
-    if (refusing) return near.destroy();
-    const far = connect(server.port, "127.0.0.1");
-    for (const [socket, other] of [[near, far], [far, near]]) {
-      open.add(socket);
-      socket.pipe(other);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => (open.delete(socket), other.destroy()));
-    }
-  });
-  await once(front.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: `http://127.0.0.1:${front.address().port}`,
-    refuse: () => ((refusing = true), drop()),
-    admit: () => (refusing = false),
-    close: () => (drop(), new Promise((resolve) => front.close(resolve))),
-  };
 }
 
 /** A tab of somebody who has never been here, on the server's page. */

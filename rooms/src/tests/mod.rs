@@ -10,8 +10,8 @@ use crate::matchmaker::Method;
 use crate::sync::lock;
 use crate::upgrade::{Wanted, serve_seat};
 use crate::{
-    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Listing, Message, MessageType,
-    Refusal, Room, RoomHandle, Server, SessionId, wire,
+    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Generation, Join, Listing, Message,
+    MessageType, Refusal, Room, RoomHandle, Server, SessionId, wire,
 };
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
@@ -196,6 +196,7 @@ impl World {
             room: Some(seat.room),
             session: Some(seat.session),
             token: token.map(|token| TokenDigest::of(token.as_bytes())),
+            generation: Generation::V18,
         };
         let shared = self.server.shared().clone();
         self.server.shared().tasks.spawn(async move { serve_seat(&shared, theirs, wanted).await });
