@@ -5,8 +5,8 @@
 use axum::routing::get;
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Generation, Join, Message,
-    MessageType, Refusal, Reply, Request, Room, RoomSettings, ServeLimits, Server, SessionId, TimerId,
-    Visibility, serve,
+    MessageType, Refusal, Reply, Request, Room, RoomSettings, ServeLimits, Server, SessionId, SortBy,
+    SortField, TimerId, Visibility, serve,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -41,13 +41,17 @@ impl Definition for Probe {
         if options["private"] == true {
             cx.set_visibility(Visibility::Private);
         }
-        cx.set_metadata(json!({ "mode": options["mode"] }));
+        cx.set_metadata(json!({ "mode": options["mode"], "level": options["level"] }));
         let hold = options["hold"].as_f64().map(Duration::from_secs_f64);
         Ok(ProbeRoom { hold, ticks: None, log: Vec::new() })
     }
 
     fn settings(&self) -> RoomSettings {
-        RoomSettings { filter_by: vec!["mode".into()], max_clients: None }
+        RoomSettings {
+            filter_by: vec!["mode".into()],
+            sort_by: vec![SortBy::descending(SortField::Metadata("level".into()))],
+            max_clients: None,
+        }
     }
 }
 

@@ -45,6 +45,10 @@ impl<R: Room> Actor<R> {
         let unclaimed = Instant::now() + self.core.shared.config.seat_expiry;
         self.core.schedule.at(unclaimed, Due::Unclaimed);
         self.core.publish();
+        // A room that gave up at birth.
+        if self.is_over() {
+            return self.end();
+        }
         let mut batch = Vec::new();
         let mut alarm = pin!(sleep_until(unclaimed));
         loop {
@@ -52,10 +56,12 @@ impl<R: Room> Actor<R> {
             if alarm.deadline() != next {
                 alarm.as_mut().reset(next);
             }
+            // Mail first: a turn runs the timers that are due in either case, and timers that are always late must not
+            // keep the mail out.
             tokio::select! {
                 biased;
-                () = &mut alarm => {}
                 _ = self.mailbox.recv_many(&mut batch, BATCH) => {}
+                () = &mut alarm => {}
             }
             let turn = catch_unwind(AssertUnwindSafe(|| self.turn(&mut batch)));
             match turn {
@@ -124,6 +130,15 @@ impl<R: Room> Actor<R> {
                 self.core.depart_all(CloseReason::ServerShutdown);
             }
         }
+    }
+
+    /// Promises the seats that a new room is made for. Where one is refused the room has no purpose and ends.
+    pub(crate) fn reserve_all(&mut self, tickets: &[Arc<Ticket>]) -> Vec<Result<SessionId, Refusal>> {
+        let seats: Vec<_> = tickets.iter().map(|ticket| self.reserve(ticket)).collect();
+        if seats.iter().any(Result::is_err) {
+            self.core.give_up();
+        }
+        seats
     }
 
     /// Promises a seat. The ticket is taken only when the seat is certain, so that another room can be asked.
@@ -285,7 +300,7 @@ impl<R: Room> Actor<R> {
     }
 
     fn end(mut self) {
-        self.core.shared.registry.remove(&self.core.entry);
+        self.core.withdraw();
         let disposed = catch_unwind(AssertUnwindSafe(|| {
             let (room, mut cx) = self.cx();
             room.on_dispose(&mut cx);
@@ -299,7 +314,7 @@ impl<R: Room> Actor<R> {
     fn fail(mut self) {
         tracing::error!(room = %self.core.entry.id, name = %self.core.entry.name, "a room panicked and is closed");
         count(&self.core.shared.counters.rooms_failed);
-        self.core.shared.registry.remove(&self.core.entry);
+        self.core.withdraw();
         self.core.depart_all(CloseReason::RoomFailed);
         self.bury();
     }

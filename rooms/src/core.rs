@@ -10,7 +10,7 @@ use crate::id::{SessionId, Token, TokenDigest};
 use crate::mail::{Claim, Connect, RoomHandle, SocketId};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
-use crate::registry::Entry;
+use crate::registry::{Entry, Listing};
 use crate::schedule::{Due, Schedule, Slot};
 use crate::shared::Shared;
 use bytes::Bytes;
@@ -34,7 +34,7 @@ pub(crate) struct Core<E> {
     pub(crate) locked: bool,
     pub(crate) private: bool,
     pub(crate) unlisted: bool,
-    pub(crate) metadata: Value,
+    pub(crate) metadata: Arc<Value>,
     pub(crate) auto_dispose: bool,
     pub(crate) claimed: bool,
     pub(crate) closing: bool,
@@ -128,7 +128,7 @@ impl<E> Core<E> {
             locked: false,
             private: false,
             unlisted: false,
-            metadata: Value::Null,
+            metadata: Arc::new(Value::Null),
             auto_dispose: true,
             claimed: false,
             closing: false,
@@ -175,17 +175,33 @@ impl<E> Core<E> {
             return;
         }
         let full = self.members.len() >= self.max_clients;
-        self.shared.registry.publish(&self.entry, |listing| {
-            listing.connected = self.connected().count();
-            listing.clients = self.members.len();
-            listing.max_clients = self.max_clients;
-            listing.locked = self.locked || full || self.closing;
-            listing.private = self.private;
-            listing.unlisted = self.unlisted;
-            if listing.metadata != self.metadata {
-                listing.metadata = self.metadata.clone();
-            }
+        let listing = Arc::new(Listing {
+            connected: self.connected().count(),
+            clients: self.members.len(),
+            max_clients: self.max_clients,
+            locked: self.locked || full || self.closing,
+            private: self.private,
+            unlisted: self.unlisted,
+            metadata: self.metadata.clone(),
+            ..Listing::clone(&self.entry.listing())
         });
+        self.entry.set_listing(listing.clone());
+        self.shared.driver.put(listing);
+        self.shared.announce(self.entry.id);
+    }
+
+    /// Takes the room out of every listing, for good.
+    pub(crate) fn withdraw(&self) {
+        self.shared.registry.remove(self.entry.id);
+        self.shared.driver.remove(self.entry.id);
+        self.shared.announce(self.entry.id);
+    }
+
+    /// Ends a room that has no purpose: nobody joined it yet.
+    pub(crate) fn give_up(&mut self) {
+        self.closing = true;
+        self.stale = true;
+        self.depart_all(CloseReason::JoinRefused);
     }
 
     // Seats.

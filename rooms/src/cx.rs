@@ -13,6 +13,7 @@ use crate::request::{Reply, RequestId};
 use crate::room::Room;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -170,7 +171,7 @@ impl<'a, R: Room> Cx<'a, R> {
 
     /// Replaces what the room says about itself in listings.
     pub fn set_metadata(&mut self, metadata: Value) {
-        self.core.metadata = metadata;
+        self.core.metadata = Arc::new(metadata);
         self.core.stale = true;
     }
 

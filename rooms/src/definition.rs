@@ -4,8 +4,8 @@ use crate::actor::Actor;
 use crate::core::Core;
 use crate::counters::count;
 use crate::cx::Cx;
-use crate::id::RoomId;
-use crate::mail::{Control, RoomHandle};
+use crate::id::SessionId;
+use crate::mail::{Control, RoomHandle, Ticket};
 use crate::refusal::Refusal;
 use crate::registry::Entry;
 use crate::room::{AuthRequest, Definition, RoomSettings};
@@ -15,29 +15,53 @@ use serde_json::Value;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 /// What a definition found out about a client, as its room will get it back.
 pub(crate) type AnyAuth = Box<dyn Any + Send>;
 
+/// A new room, and the seats it promised at birth.
+pub(crate) type Made = (Arc<Entry>, Vec<Result<SessionId, Refusal>>);
+
+/// A room kind under its name.
+pub(crate) struct Kind {
+    pub(crate) name: Arc<str>,
+    pub(crate) definition: Box<dyn AnyDefinition>,
+    pub(crate) settings: RoomSettings,
+    /// Held while `joinOrCreate` creates, so that simultaneous callers share a room.
+    pub(crate) creating: Mutex<()>,
+}
+
+impl Kind {
+    pub(crate) fn new(name: Arc<str>, definition: impl Definition) -> Self {
+        let settings = definition.settings();
+        Self { name, definition: Box::new(definition), settings, creating: Mutex::new(()) }
+    }
+
+    /// The filtered options in a form where equal means equal.
+    pub(crate) fn filter(&self, options: &Value) -> Arc<str> {
+        let values: Vec<&Value> =
+            self.settings.filter_by.iter().map(|field| &options[field.as_str()]).collect();
+        // A list of JSON values always serializes.
+        serde_json::to_string(&values).unwrap_or_default().into()
+    }
+}
+
 pub(crate) trait AnyDefinition: Send + Sync {
-    fn settings(&self) -> RoomSettings;
     fn authorize<'a>(&'a self, request: &'a AuthRequest) -> BoxFuture<'a, Result<AnyAuth, Refusal>>;
-    /// Makes a room, starts its task and enters it into the registry.
+
+    /// Makes a room with a seat for each ticket, and only then lets others find it. A room that refuses one of them
+    /// ends at once.
     fn create(
         &self,
         shared: &Arc<Shared>,
-        name: &Arc<str>,
-        filter: String,
+        kind: &Kind,
         options: &Value,
-    ) -> Result<Arc<Entry>, Refusal>;
+        tickets: &[Arc<Ticket>],
+    ) -> Result<Made, Refusal>;
 }
 
 impl<D: Definition> AnyDefinition for D {
-    fn settings(&self) -> RoomSettings {
-        Definition::settings(self)
-    }
-
     fn authorize<'a>(&'a self, request: &'a AuthRequest) -> BoxFuture<'a, Result<AnyAuth, Refusal>> {
         Box::pin(async move {
             let auth = Definition::authorize(self, request).await?;
@@ -48,33 +72,35 @@ impl<D: Definition> AnyDefinition for D {
     fn create(
         &self,
         shared: &Arc<Shared>,
-        name: &Arc<str>,
-        filter: String,
+        kind: &Kind,
         options: &Value,
-    ) -> Result<Arc<Entry>, Refusal> {
+        tickets: &[Arc<Ticket>],
+    ) -> Result<Made, Refusal> {
         let permit = shared.room_permits.clone().try_acquire_owned().map_err(|_| Refusal::at_capacity())?;
         let (sender, mailbox) = mpsc::channel(shared.config.mailbox);
-        let id = RoomId::random();
-        let entry = shared.registry.entry(id, name, filter, Box::new(sender.clone()));
-        let handle = RoomHandle::new(id, sender);
-        let settings = Definition::settings(self);
-        let mut core = Core::new(handle, entry.clone(), shared.clone(), settings.max_clients);
-        let made =
-            catch_unwind(AssertUnwindSafe(|| Definition::create(self, &mut Cx::new(&mut core), options)));
-        let room = made.unwrap_or_else(|_| {
-            tracing::error!(%name, "a definition panicked while it created a room");
+        let entry = shared.registry.entry(&kind.name, kind.filter(options), Box::new(sender.clone()));
+        let handle = RoomHandle::new(entry.id, sender);
+        let mut core = Core::new(handle, entry.clone(), shared.clone(), kind.settings.max_clients);
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            let room = Definition::create(self, &mut Cx::new(&mut core), options)?;
+            let mut actor = Actor { room, core, mailbox, permit };
+            let seats = actor.reserve_all(tickets);
+            Ok((actor, seats))
+        }));
+        let (mut actor, seats) = made.unwrap_or_else(|_| {
+            tracing::error!(name = %kind.name, "a definition panicked while it created a room");
             count(&shared.counters.rooms_failed);
             Err(Refusal::failed())
         })?;
-        core.publish();
         shared.registry.insert(&entry);
+        actor.core.publish();
         count(&shared.counters.rooms_created);
-        shared.tasks.spawn(Actor { room, core, mailbox, permit }.run());
+        shared.tasks.spawn(actor.run());
         // A shutdown that began meanwhile may not have seen this room.
         if shared.is_closing() {
             // The mailbox is new, and a room that is gone needs no telling.
             let _ = entry.link.try_send(Control::Shutdown);
         }
-        Ok(entry)
+        Ok((entry, seats))
     }
 }

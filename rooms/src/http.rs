@@ -1,9 +1,11 @@
 //! The HTTP side: matchmaking requests, CORS on every answer, and the address scheme of sockets.
 
+use crate::driver::{Among, DriverError, Query};
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
-use crate::matchmaker::{Method, Reservation};
+use crate::matchmaker::{Method, SeatReservation};
 use crate::refusal::Refusal;
+use crate::registry::Listing;
 use crate::room::AuthRequest;
 use crate::server::Server;
 use crate::upgrade::{self, Wanted};
@@ -18,6 +20,7 @@ use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// The answer to every preflight, and part of every other answer. Browsers send credentials, so the origin is named.
 const CORS: [(HeaderName, HeaderValue); 5] = [
@@ -56,6 +59,7 @@ fn routes(door: Door) -> Router {
     let matchmake = post(matchmake).options(preflight).fallback(no_such_method);
     Router::new()
         .route("/matchmake/{method}/{target}", matchmake.layer(limit))
+        .route("/matchmake/{name}", get(listing).options(preflight).fallback(no_such_method))
         .route("/{process}/{room}", get(connect))
         .layer(middleware::from_fn(cors))
         .with_state(door)
@@ -104,7 +108,8 @@ async fn no_such_method() -> StatusCode {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (status, Json(json!({ "code": self.code, "error": self.message }))).into_response()
+        (status, Json(json!({ "code": self.code, "reason": self.reason, "error": self.message })))
+            .into_response()
     }
 }
 
@@ -114,7 +119,7 @@ async fn matchmake(
     remote: Option<axum::Extension<ConnectInfo<SocketAddr>>>,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Response, Refusal> {
+) -> Result<Json<SeatReservation>, Refusal> {
     let method = Method::parse(&method).ok_or_else(Refusal::unknown_method)?;
     let request = AuthRequest {
         token: bearer(&headers),
@@ -122,8 +127,16 @@ async fn matchmake(
         headers,
         remote: remote.map(|axum::Extension(ConnectInfo(address))| address.ip()),
     };
-    let reservation = server.matchmaker().seat(method, &target, request).await?;
-    Ok(reserved(&reservation))
+    server.matchmake(method, &target, request).await.map(Json)
+}
+
+/// `GET /matchmake/{name}`: the public rooms of that name, at most as many as a [`Query`] answers with.
+async fn listing(
+    State(Door { server, .. }): State<Door>,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<Arc<Listing>>>, Refusal> {
+    let query = Query { name: Some(name.into()), among: Among::Public, ..Query::default() };
+    server.query(&query).await.map(Json).map_err(|DriverError| Refusal::unavailable())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {
@@ -149,19 +162,6 @@ fn options(headers: &HeaderMap, body: &[u8]) -> Result<Value, Refusal> {
         Ok(Value::Array(list)) if list.is_empty() => Ok(json!({})),
         _ => Err(Refusal::bad_options()),
     }
-}
-
-/// A reservation in the form of every client generation at once; each ignores the other's keys.
-fn reserved(reservation: &Reservation) -> Response {
-    let listing = reservation.entry.listing();
-    Json(json!({
-        "name": listing.name,
-        "sessionId": reservation.session,
-        "roomId": listing.room_id,
-        "processId": listing.process_id,
-        "room": listing,
-    }))
-    .into_response()
 }
 
 /// A socket address: `/{processId}/{roomId}?sessionId=…`. Any seat problem is told on the socket itself.

@@ -3,26 +3,39 @@
 //! Only a room gives out its seats, in its own task, so no number of simultaneous requests overfills one. What
 //! happens here between two awaits never assumes that a room still is as it was listed.
 
-use crate::definition::{AnyAuth, AnyDefinition};
+use crate::definition::Kind;
+use crate::driver::{Among, DriverError, Query};
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::mail::{Control, Ticket};
 use crate::refusal::Refusal;
-use crate::registry::Entry;
+use crate::registry::{Entry, Listing};
 use crate::room::AuthRequest;
 use crate::shared::Shared;
+use futures_util::future::join_all;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
+
+/// How many rooms `join` and `joinOrCreate` ask for a seat: a few at first, for one of them nearly always has it, then
+/// up to as many as a request may cost. Rooms that are full or locked are not among them.
+const ROOMS_ASKED: [usize; 2] = [8, 1_000];
 
 /// A way to ask for a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub enum Method {
+    /// A seat in an open room of that name that fits, or else in a new one.
     JoinOrCreate,
+    /// A seat in a new room.
     Create,
+    /// A seat in an open room of that name that fits.
     Join,
+    /// A seat in the room of that id, private or not.
     JoinById,
+    /// The seat that a reconnection token holds, in the room of that id.
     Reconnect,
 }
 
@@ -39,51 +52,60 @@ impl Method {
     }
 }
 
-/// A seat that waits for its client.
-pub(crate) struct Reservation {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) session: SessionId,
+/// A seat that waits for its client, for [`Config::seat_expiry`](crate::Config::seat_expiry).
+///
+/// It serializes as clients take it, `client.consumeSeatReservation(…)`, in the forms of every generation at once:
+/// each ignores the other's keys.
+#[derive(Clone, Debug)]
+pub struct SeatReservation {
+    /// The seat.
+    pub session_id: SessionId,
+    /// The room as it was when it promised the seat.
+    pub room: Arc<Listing>,
 }
 
-/// A room kind under its name.
-pub(crate) struct Kind {
-    name: Arc<str>,
-    definition: Box<dyn AnyDefinition>,
-    filter_by: Vec<String>,
-    /// Held while `joinOrCreate` creates, so that simultaneous callers share a room.
-    creating: Mutex<()>,
-}
-
-impl Kind {
-    pub(crate) fn new(name: Arc<str>, definition: Box<dyn AnyDefinition>) -> Self {
-        let filter_by = definition.settings().filter_by;
-        Self { name, definition, filter_by, creating: Mutex::new(()) }
-    }
-
-    /// The filtered options in a form where equal means equal.
-    fn filter(&self, options: &Value) -> String {
-        let values: Vec<&Value> = self.filter_by.iter().map(|field| &options[field.as_str()]).collect();
-        // A list of JSON values always serializes.
-        serde_json::to_string(&values).unwrap_or_default()
+impl Serialize for SeatReservation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seat = serializer.serialize_struct("SeatReservation", 5)?;
+        seat.serialize_field("name", &self.room.name)?;
+        seat.serialize_field("sessionId", &self.session_id)?;
+        seat.serialize_field("roomId", &self.room.room_id)?;
+        seat.serialize_field("processId", &self.room.process_id)?;
+        seat.serialize_field("room", &self.room)?;
+        seat.end()
     }
 }
 
-pub(crate) struct Matchmaker {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) kinds: HashMap<Arc<str>, Kind>,
+/// Why a group got no room.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{refusal}")]
+pub struct GroupRefused {
+    /// The guest whose request was refused, by its place in the group; `None` where it was the room.
+    pub guest: Option<usize>,
+    /// Why.
+    pub refusal: Refusal,
 }
 
-impl Matchmaker {
+impl GroupRefused {
+    fn room(refusal: Refusal) -> Self {
+        Self { guest: None, refusal }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Matchmaker<'a> {
+    pub(crate) shared: &'a Arc<Shared>,
+}
+
+impl Matchmaker<'_> {
     /// Finds or makes a seat. `target` is a room's name or, for `joinById` and `reconnect`, its id.
     pub(crate) async fn seat(
-        &self,
+        self,
         method: Method,
         target: &str,
         request: AuthRequest,
-    ) -> Result<Reservation, Refusal> {
-        if self.shared.is_closing() {
-            return Err(Refusal::shutting_down());
-        }
+    ) -> Result<SeatReservation, Refusal> {
+        self.open()?;
         match method {
             Method::Reconnect => self.reconnect(target, &request.options).await,
             Method::JoinById => {
@@ -96,11 +118,8 @@ impl Matchmaker {
                 let options = request.options.clone();
                 let ticket = self.authorize(kind, request).await?;
                 match method {
-                    Method::Create => self.create_and_reserve(kind, &options, &ticket).await,
-                    Method::Join => match self.find(kind, &options, &ticket).await {
-                        Some(reservation) => Ok(reservation),
-                        None => Err(Refusal::no_match()),
-                    },
+                    Method::Create => self.create_and_reserve(kind, &options, &ticket),
+                    Method::Join => self.find(kind, &options, &ticket).await?.ok_or_else(Refusal::no_match),
                     _ => self.join_or_create(kind, &options, &ticket).await,
                 }
             }
@@ -108,83 +127,134 @@ impl Matchmaker {
     }
 
     /// Makes a room without a seat in it.
-    pub(crate) fn create(&self, name: &str, options: &Value) -> Result<Arc<Entry>, Refusal> {
-        if self.shared.is_closing() {
-            return Err(Refusal::shutting_down());
-        }
+    pub(crate) fn create(self, name: &str, options: &Value) -> Result<Arc<Entry>, Refusal> {
+        self.open()?;
         let kind = self.kind(name)?;
-        kind.definition.create(&self.shared, &kind.name, kind.filter(options), options)
+        kind.definition.create(self.shared, kind, options, &[]).map(|(entry, _)| entry)
+    }
+
+    /// Makes a room with a seat for each guest, or none at all. Nobody else can take one of the seats before.
+    pub(crate) async fn create_for(
+        self,
+        name: &str,
+        options: &Value,
+        guests: Vec<AuthRequest>,
+    ) -> Result<Vec<SeatReservation>, GroupRefused> {
+        self.open().map_err(GroupRefused::room)?;
+        let kind = self.kind(name).map_err(GroupRefused::room)?;
+        let tickets = join_all(guests.into_iter().map(|guest| self.authorize(kind, guest))).await;
+        let tickets = tickets
+            .into_iter()
+            .enumerate()
+            .map(|(guest, ticket)| ticket.map_err(|refusal| GroupRefused { guest: Some(guest), refusal }))
+            .collect::<Result<Vec<_>, _>>()?;
+        let made = kind.definition.create(self.shared, kind, options, &tickets);
+        let (entry, seats) = made.map_err(GroupRefused::room)?;
+        let room = entry.listing();
+        let reserved = |(guest, seat): (usize, Result<SessionId, Refusal>)| match seat {
+            Ok(session_id) => Ok(SeatReservation { session_id, room: room.clone() }),
+            Err(refusal) => Err(GroupRefused { guest: Some(guest), refusal }),
+        };
+        seats.into_iter().enumerate().map(reserved).collect()
+    }
+
+    fn open(self) -> Result<(), Refusal> {
+        if self.shared.is_closing() { Err(Refusal::shutting_down()) } else { Ok(()) }
     }
 
     fn kind(&self, name: &str) -> Result<&Kind, Refusal> {
-        self.kinds.get(name).ok_or_else(Refusal::no_handler)
+        self.shared.kinds.get(name).ok_or_else(Refusal::no_handler)
     }
 
-    fn room(&self, id: &str) -> Result<Arc<Entry>, Refusal> {
+    fn room(self, id: &str) -> Result<Arc<Entry>, Refusal> {
         RoomId::parse(id).and_then(|id| self.shared.registry.get(id)).ok_or_else(Refusal::room_not_found)
     }
 
-    async fn authorize(&self, kind: &Kind, request: AuthRequest) -> Result<Arc<Ticket>, Refusal> {
+    async fn authorize(self, kind: &Kind, request: AuthRequest) -> Result<Arc<Ticket>, Refusal> {
         let limit = self.shared.config.authorize_timeout;
-        let auth: AnyAuth = timeout(limit, kind.definition.authorize(&request))
+        let auth = timeout(limit, kind.definition.authorize(&request))
             .await
             .unwrap_or_else(|_| Err(Refusal::auth_failed()))?;
         Ok(Ticket::new(request.options, auth))
     }
 
     async fn join_or_create(
-        &self,
+        self,
         kind: &Kind,
         options: &Value,
         ticket: &Arc<Ticket>,
-    ) -> Result<Reservation, Refusal> {
-        if let Some(reservation) = self.find(kind, options, ticket).await {
+    ) -> Result<SeatReservation, Refusal> {
+        if let Some(reservation) = self.find(kind, options, ticket).await? {
             return Ok(reservation);
         }
         let _creating = kind.creating.lock().await;
-        match self.find(kind, options, ticket).await {
+        match self.find(kind, options, ticket).await? {
             Some(reservation) => Ok(reservation),
-            None => self.create_and_reserve(kind, options, ticket).await,
+            None => self.create_and_reserve(kind, options, ticket),
         }
     }
 
-    /// Asks the open rooms that fit, from the oldest on, for a seat.
-    async fn find(&self, kind: &Kind, options: &Value, ticket: &Arc<Ticket>) -> Option<Reservation> {
-        let filter = kind.filter(options);
-        let mut asked = None;
-        loop {
-            let entry = self.shared.registry.open_after(&kind.name, &filter, asked.as_deref())?;
-            if let Ok(reservation) = reserve(&entry, ticket).await {
-                return Some(reservation);
-            }
-            asked = Some(entry);
-        }
-    }
-
-    async fn create_and_reserve(
-        &self,
+    /// Asks the open rooms that fit for a seat, in the order that the definition wants.
+    async fn find(
+        self,
         kind: &Kind,
         options: &Value,
         ticket: &Arc<Ticket>,
-    ) -> Result<Reservation, Refusal> {
-        let entry = kind.definition.create(&self.shared, &kind.name, kind.filter(options), options)?;
-        reserve(&entry, ticket).await
+    ) -> Result<Option<SeatReservation>, Refusal> {
+        let mut asked = HashSet::new();
+        for limit in ROOMS_ASKED {
+            let query = Query {
+                name: Some(kind.name.clone()),
+                filter: Some(kind.filter(options)),
+                among: Among::Open,
+                sort: kind.settings.sort_by.clone(),
+                limit,
+            };
+            let rooms =
+                self.shared.driver.find(&query).await.map_err(|DriverError| Refusal::unavailable())?;
+            let found = rooms.len();
+            for room in rooms {
+                // A room of another process is that process's to fill.
+                let Some(entry) = self.shared.registry.get(room.room_id) else { continue };
+                if asked.insert(entry.id)
+                    && let Ok(reservation) = reserve(&entry, ticket).await
+                {
+                    return Ok(Some(reservation));
+                }
+            }
+            if found < limit {
+                break;
+            }
+        }
+        Ok(None)
     }
 
-    async fn reconnect(&self, id: &str, options: &Value) -> Result<Reservation, Refusal> {
+    /// A new room whose first seat is the creator's: no one else hears of it before.
+    fn create_and_reserve(
+        self,
+        kind: &Kind,
+        options: &Value,
+        ticket: &Arc<Ticket>,
+    ) -> Result<SeatReservation, Refusal> {
+        self.open()?;
+        let (entry, seats) =
+            kind.definition.create(self.shared, kind, options, std::slice::from_ref(ticket))?;
+        let session_id = seats.into_iter().next().unwrap_or_else(|| Err(Refusal::failed()))?;
+        Ok(SeatReservation { session_id, room: entry.listing() })
+    }
+
+    async fn reconnect(self, id: &str, options: &Value) -> Result<SeatReservation, Refusal> {
         let entry = self.room(id)?;
         let token = options["reconnectionToken"].as_str().ok_or_else(Refusal::reconnect_expired)?;
         let token = TokenDigest::of(token.as_bytes());
         let (reply, answer) = oneshot::channel();
-        let session = ask(&entry, Control::Reclaim { token, reply }, answer).await?;
-        Ok(Reservation { entry, session })
+        ask(&entry, Control::Reclaim { token, reply }, answer).await
     }
 }
 
-async fn reserve(entry: &Arc<Entry>, ticket: &Arc<Ticket>) -> Result<Reservation, Refusal> {
+async fn reserve(entry: &Entry, ticket: &Arc<Ticket>) -> Result<SeatReservation, Refusal> {
     let (reply, answer) = oneshot::channel();
-    let session = ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer).await?;
-    Ok(Reservation { entry: entry.clone(), session })
+    ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer).await
 }
 
 /// Sends a control and waits for its answer. A room that ends meanwhile was not found.
@@ -192,7 +262,8 @@ async fn ask(
     entry: &Entry,
     control: Control,
     answer: oneshot::Receiver<Result<SessionId, Refusal>>,
-) -> Result<SessionId, Refusal> {
+) -> Result<SeatReservation, Refusal> {
     entry.link.send(control).await.map_err(|_| Refusal::room_not_found())?;
-    answer.await.unwrap_or_else(|_| Err(Refusal::room_not_found()))
+    let session_id = answer.await.unwrap_or_else(|_| Err(Refusal::room_not_found()))?;
+    Ok(SeatReservation { session_id, room: entry.listing() })
 }

@@ -7,12 +7,15 @@ use std::borrow::Cow;
 /// A refusal to create, join or reconnect.
 ///
 /// The code is the protocol's: 520 to 526 have the meanings of the constructors below; an application may use any of
-/// its own. Over HTTP a code from 400 to 599 is the status too, any other goes out under 523 with the code in the body.
+/// its own. Where the protocol has one code for several things, as 522 for a room that is missing, locked or full,
+/// `reason` names the one. Over HTTP a code from 400 to 599 is the status too, any other goes out under 523 with the code in the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct Refusal {
     /// The numeric code that the client's error carries.
     pub code: u16,
+    /// A name for programs, which tells apart what shares a code. `refused` for an application's own.
+    pub reason: &'static str,
     /// A text for people.
     pub message: Cow<'static, str>,
 }
@@ -20,90 +23,100 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal with a code and text of the application's own, such as 401 `bad token`.
     pub fn new(code: u16, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, reason: "refused", message: message.into() }
+    }
+
+    const fn named(code: u16, reason: &'static str, message: &'static str) -> Self {
+        Self { code, reason, message: Cow::Borrowed(message) }
     }
 
     /// 520: no room is defined under that name, or there is no such matchmaking method.
     #[must_use]
     pub fn no_handler() -> Self {
-        Self::new(520, "no room is defined under that name")
+        Self::named(520, "unknown_room_name", "no room is defined under that name")
     }
 
     /// 520 for a matchmaking method that does not exist.
     #[must_use]
     pub fn unknown_method() -> Self {
-        Self::new(520, "no such matchmaking method")
+        Self::named(520, "unknown_method", "no such matchmaking method")
     }
 
     /// 521: `join` found no room that fits.
     #[must_use]
     pub fn no_match() -> Self {
-        Self::new(521, "no rooms found with provided criteria")
+        Self::named(521, "no_match", "no rooms found with provided criteria")
     }
 
     /// 522: there is no such room, or it is being disposed.
     #[must_use]
     pub fn room_not_found() -> Self {
-        Self::new(522, "room not found")
+        Self::named(522, "room_not_found", "room not found")
     }
 
     /// 522: the room is locked.
     #[must_use]
     pub fn room_locked() -> Self {
-        Self::new(522, "room is locked")
+        Self::named(522, "room_locked", "room is locked")
     }
 
     /// 522: the room has no free seat.
     #[must_use]
     pub fn room_full() -> Self {
-        Self::new(522, "room is full")
+        Self::named(522, "room_full", "room is full")
     }
 
     /// 523: the room could not be created, or failed.
     #[must_use]
     pub fn failed() -> Self {
-        Self::new(523, "the room failed")
+        Self::named(523, "room_failed", "the room failed")
     }
 
     /// 524: the seat reservation is unknown, used or expired.
     #[must_use]
     pub fn seat_expired() -> Self {
-        Self::new(524, "seat reservation expired")
+        Self::named(524, "seat_expired", "seat reservation expired")
     }
 
     /// 524: the reconnection token is unknown, used or expired.
     #[must_use]
     pub fn reconnect_expired() -> Self {
-        Self::new(524, "reconnection token invalid or expired")
+        Self::named(524, "reconnect_expired", "reconnection token invalid or expired")
     }
 
     /// 525: the caller may not join.
     #[must_use]
     pub fn auth_failed() -> Self {
-        Self::new(525, "authorization failed")
+        Self::named(525, "auth_failed", "authorization failed")
     }
 
     /// 526: the room refuses the client.
     pub fn join_refused(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(526, message)
+        Self { code: 526, reason: "join_refused", message: message.into() }
     }
 
     /// 503: the server is shutting down.
     #[must_use]
     pub fn shutting_down() -> Self {
-        Self::new(503, "the server is shutting down")
+        Self::named(503, "shutting_down", "the server is shutting down")
     }
 
     /// 503: the server holds as many rooms as it may.
     #[must_use]
     pub fn at_capacity() -> Self {
-        Self::new(503, "the server is at capacity; try again later")
+        Self::named(503, "at_capacity", "the server is at capacity; try again later")
+    }
+
+    /// 503: the room listing cannot be asked.
+    #[must_use]
+    pub fn unavailable() -> Self {
+        Self::named(503, "unavailable", "the room listing is not available; try again later")
     }
 
     /// 400: the request body is not a JSON object of bounded depth.
     #[must_use]
     pub fn bad_options() -> Self {
-        Self::new(400, "the request body is not a JSON object")
+        Self::named(400, "bad_options", "the request body is not a JSON object")
     }
 
     /// The HTTP status to answer with.

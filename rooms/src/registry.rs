@@ -1,6 +1,6 @@
-//! The rooms of a server: by id, and, for matchmaking, the open ones of each name in order of age.
+//! The rooms of this process by id, each with the link into its task, and what is public about a room.
 //!
-//! The registry never decides who gets a seat; it only says which rooms are worth asking. Rooms keep it up to date.
+//! The registry answers for this process alone; what several processes share is the [`Driver`](crate::Driver)'s.
 
 use crate::id::{ProcessId, RoomId};
 use crate::mail::Link;
@@ -8,7 +8,6 @@ use crate::sync::lock;
 use dashmap::DashMap;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -36,124 +35,92 @@ pub struct Listing {
     /// Left out of public listings; [`Server::listing`](crate::Server::listing) has it all the same.
     pub unlisted: bool,
     /// What the room says about itself.
-    pub metadata: Value,
+    pub metadata: Arc<Value>,
     /// When it was created, in milliseconds since 1970.
     pub created_at: u64,
+    /// The options it is found by, [`RoomSettings::filter_by`](crate::RoomSettings): a text that is equal where they
+    /// are. Not shown to clients.
+    #[serde(skip)]
+    pub filter: Arc<str>,
 }
 
 impl Listing {
-    fn is_open(&self) -> bool {
-        !self.locked && !self.private
-    }
-}
-
-/// One room as the rest of the server sees it.
-pub(crate) struct Entry {
-    pub(crate) id: RoomId,
-    pub(crate) name: Arc<str>,
-    pub(crate) link: Box<dyn Link>,
-    /// The filtered options the room was created with, in canonical form.
-    filter: String,
-    age: u64,
-    listing: Mutex<Listing>,
-}
-
-impl Entry {
-    pub(crate) fn listing(&self) -> Listing {
-        lock(&self.listing).clone()
-    }
-}
-
-type Open = Mutex<BTreeMap<(String, u64), Arc<Entry>>>;
-
-pub(crate) struct Registry {
-    pub(crate) process_id: ProcessId,
-    rooms: DashMap<RoomId, Arc<Entry>>,
-    open: HashMap<Arc<str>, Open>,
-    ages: AtomicU64,
-}
-
-impl Registry {
-    pub(crate) fn new(names: impl Iterator<Item = Arc<str>>) -> Self {
-        Self {
-            process_id: ProcessId::random(),
-            rooms: DashMap::new(),
-            open: names.map(|name| (name, Open::default())).collect(),
-            ages: AtomicU64::new(0),
-        }
-    }
-
-    /// A new entry, which nobody finds until [`Registry::insert`].
-    pub(crate) fn entry(
-        &self,
-        id: RoomId,
-        name: &Arc<str>,
-        filter: String,
-        link: Box<dyn Link>,
-    ) -> Arc<Entry> {
+    /// The listing of a room that takes nobody yet.
+    pub(crate) fn unpublished(
+        name: Arc<str>,
+        filter: Arc<str>,
+        room_id: RoomId,
+        process_id: ProcessId,
+    ) -> Self {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let listing = Listing {
-            name: name.clone(),
-            room_id: id,
-            process_id: self.process_id,
+        Self {
+            name,
+            room_id,
+            process_id,
             connected: 0,
             clients: 0,
             max_clients: 0,
             locked: true,
             private: false,
             unlisted: false,
-            metadata: Value::Null,
+            metadata: Arc::new(Value::Null),
             created_at: u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX),
-        };
+            filter,
+        }
+    }
+}
+
+/// One room as the rest of its process sees it.
+pub(crate) struct Entry {
+    pub(crate) id: RoomId,
+    pub(crate) name: Arc<str>,
+    pub(crate) link: Box<dyn Link>,
+    age: u64,
+    listing: Mutex<Arc<Listing>>,
+}
+
+impl Entry {
+    pub(crate) fn listing(&self) -> Arc<Listing> {
+        lock(&self.listing).clone()
+    }
+
+    pub(crate) fn set_listing(&self, listing: Arc<Listing>) {
+        *lock(&self.listing) = listing;
+    }
+}
+
+pub(crate) struct Registry {
+    pub(crate) process_id: ProcessId,
+    rooms: DashMap<RoomId, Arc<Entry>>,
+    ages: AtomicU64,
+}
+
+impl Registry {
+    pub(crate) fn new() -> Self {
+        Self { process_id: ProcessId::random(), rooms: DashMap::new(), ages: AtomicU64::new(0) }
+    }
+
+    /// A new entry, which nobody finds until [`Registry::insert`].
+    pub(crate) fn entry(&self, name: &Arc<str>, filter: Arc<str>, link: Box<dyn Link>) -> Arc<Entry> {
+        let id = RoomId::random();
+        let listing = Listing::unpublished(name.clone(), filter, id, self.process_id);
         let age = self.ages.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Entry { id, name: name.clone(), link, filter, age, listing: Mutex::new(listing) })
+        Arc::new(Entry { id, name: name.clone(), link, age, listing: Mutex::new(Arc::new(listing)) })
     }
 
     pub(crate) fn insert(&self, entry: &Arc<Entry>) {
         self.rooms.insert(entry.id, entry.clone());
-        self.index(entry);
     }
 
-    /// Changes what is public about a room.
-    pub(crate) fn publish(&self, entry: &Arc<Entry>, change: impl FnOnce(&mut Listing)) {
-        change(&mut lock(&entry.listing));
-        if self.rooms.contains_key(&entry.id) {
-            self.index(entry);
-        }
-    }
-
-    fn index(&self, entry: &Arc<Entry>) {
-        let Some(open) = self.open.get(&entry.name) else { return };
-        let key = (entry.filter.clone(), entry.age);
-        let is_open = lock(&entry.listing).is_open();
-        let mut open = lock(open);
-        if is_open {
-            open.insert(key, entry.clone());
-        } else {
-            open.remove(&key);
-        }
-    }
-
-    pub(crate) fn remove(&self, entry: &Entry) {
-        self.rooms.remove(&entry.id);
-        if let Some(open) = self.open.get(&entry.name) {
-            lock(open).remove(&(entry.filter.clone(), entry.age));
-        }
+    pub(crate) fn remove(&self, room: RoomId) {
+        self.rooms.remove(&room);
     }
 
     pub(crate) fn get(&self, id: RoomId) -> Option<Arc<Entry>> {
         self.rooms.get(&id).map(|entry| entry.clone())
     }
 
-    /// The oldest open room of that name and filter that is younger than `after`.
-    pub(crate) fn open_after(&self, name: &str, filter: &str, after: Option<&Entry>) -> Option<Arc<Entry>> {
-        let first = after.map_or(0, |entry| entry.age + 1);
-        let open = lock(self.open.get(name)?);
-        open.range((filter.to_owned(), first)..=(filter.to_owned(), u64::MAX))
-            .next()
-            .map(|(_, entry)| entry.clone())
-    }
-
+    /// From the oldest on.
     pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
         let mut all: Vec<_> = self.rooms.iter().map(|entry| entry.clone()).collect();
         all.sort_by_key(|entry| entry.age);

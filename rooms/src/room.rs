@@ -2,6 +2,7 @@
 
 use crate::close::CloseReason;
 use crate::cx::{Cx, TimerId};
+use crate::driver::SortBy;
 use crate::id::SessionId;
 use crate::message::{BadMessage, Message};
 use crate::refusal::Refusal;
@@ -136,7 +137,7 @@ pub struct Join<Auth> {
 }
 
 /// A matchmaking request, for [`Definition::authorize`] to judge.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AuthRequest {
     /// The bearer token of the `Authorization` header.
     pub token: Option<String>,
@@ -181,6 +182,8 @@ pub trait Definition: Send + Sync + 'static {
 pub struct RoomSettings {
     /// Options in which a client's request must equal the request that created the room. Default none.
     pub filter_by: Vec<String>,
+    /// Which of the rooms that fit is asked first. Default none: the oldest.
+    pub sort_by: Vec<SortBy>,
     /// Seats a room starts with. Default, and most, is [`Config::max_clients_per_room`](crate::Config).
     pub max_clients: Option<usize>,
 }

@@ -3,13 +3,16 @@
 use crate::close::CloseReason;
 use crate::config::{Config, ConfigError};
 use crate::counters::Snapshot;
+use crate::definition::Kind;
+use crate::driver::{Driver, DriverError, MemoryDriver, Query};
 use crate::http;
 use crate::id::{ProcessId, RoomId};
 use crate::mail::Control;
-use crate::matchmaker::{Kind, Matchmaker};
+use crate::matchmaker::{GroupRefused, Matchmaker, Method, SeatReservation};
+use crate::presence::{MemoryPresence, Presence};
 use crate::refusal::Refusal;
-use crate::registry::{Listing, Registry};
-use crate::room::Definition;
+use crate::registry::Listing;
+use crate::room::{AuthRequest, Definition};
 use crate::shared::Shared;
 use axum::Router;
 use axum::routing::MethodRouter;
@@ -28,6 +31,8 @@ const CUT_OFF: Duration = Duration::from_secs(1);
 pub struct ServerBuilder {
     config: Config,
     kinds: HashMap<Arc<str>, Kind>,
+    driver: Arc<dyn Driver>,
+    presence: Arc<dyn Presence>,
 }
 
 impl ServerBuilder {
@@ -35,7 +40,21 @@ impl ServerBuilder {
     #[must_use]
     pub fn define(mut self, name: &str, definition: impl Definition) -> Self {
         let name: Arc<str> = name.into();
-        self.kinds.insert(name.clone(), Kind::new(name, Box::new(definition)));
+        self.kinds.insert(name.clone(), Kind::new(name, definition));
+        self
+    }
+
+    /// Where rooms are listed. Default: [`MemoryDriver`].
+    #[must_use]
+    pub fn driver(mut self, driver: impl Driver) -> Self {
+        self.driver = Arc::new(driver);
+        self
+    }
+
+    /// What processes tell each other through. Default: [`MemoryPresence`].
+    #[must_use]
+    pub fn presence(mut self, presence: impl Presence) -> Self {
+        self.presence = Arc::new(presence);
         self
     }
 
@@ -45,16 +64,14 @@ impl ServerBuilder {
     /// Where the configuration cannot work.
     pub fn build(self) -> Result<Server, ConfigError> {
         self.config.validate()?;
-        let registry = Registry::new(self.kinds.keys().cloned());
-        let shared = Arc::new(Shared::new(self.config, registry));
-        Ok(Server { matchmaker: Arc::new(Matchmaker { shared, kinds: self.kinds }) })
+        Ok(Server { shared: Arc::new(Shared::new(self.config, self.kinds, self.driver, self.presence)) })
     }
 }
 
 /// A server of rooms. Cloning it gives another handle to the same one. Its methods need a tokio runtime.
 #[derive(Clone)]
 pub struct Server {
-    matchmaker: Arc<Matchmaker>,
+    shared: Arc<Shared>,
 }
 
 /// What did not end within a shutdown's deadline.
@@ -78,7 +95,12 @@ impl Server {
     /// Starts to define a server.
     #[must_use]
     pub fn builder(config: Config) -> ServerBuilder {
-        ServerBuilder { config, kinds: HashMap::new() }
+        ServerBuilder {
+            config,
+            kinds: HashMap::new(),
+            driver: Arc::new(MemoryDriver::default()),
+            presence: Arc::new(MemoryPresence::default()),
+        }
     }
 
     /// The routes for matchmaking and sockets, to be merged with others. They claim `/matchmake/{method}/{room}` and
@@ -98,12 +120,54 @@ impl Server {
     /// # Errors
     /// The definition's refusal; 503 where there are too many rooms or the server shuts down; 520 for an unknown name.
     pub fn create(&self, name: &str, options: &Value) -> Result<RoomId, Refusal> {
-        self.matchmaker.create(name, options).map(|entry| entry.id)
+        self.matchmaker().create(name, options).map(|entry| entry.id)
     }
 
-    /// All rooms, private and unlisted ones included, from the oldest on.
+    /// Finds or makes a seat, as a client's request over HTTP does. `target` is a room's name or, for
+    /// [`Method::JoinById`] and [`Method::Reconnect`], its id.
+    ///
+    /// # Errors
+    /// Whatever the client would be told: see [`Refusal`].
+    pub async fn matchmake(
+        &self,
+        method: Method,
+        target: &str,
+        request: AuthRequest,
+    ) -> Result<SeatReservation, Refusal> {
+        self.matchmaker().seat(method, target, request).await
+    }
+
+    /// Makes a room with a seat for each of `guests`, in their order, or none at all. Each guest is authorized like
+    /// one that asks by itself, and nobody else can take one of the seats.
+    ///
+    /// # Errors
+    /// The first refusal, and whose it was.
+    pub async fn create_for(
+        &self,
+        name: &str,
+        options: &Value,
+        guests: Vec<AuthRequest>,
+    ) -> Result<Vec<SeatReservation>, GroupRefused> {
+        self.matchmaker().create_for(name, options, guests).await
+    }
+
+    /// The rooms that a query names, those of other processes included where they share a driver.
+    ///
+    /// # Errors
+    /// Where the driver cannot be asked.
+    pub async fn query(&self, query: &Query) -> Result<Vec<Arc<Listing>>, DriverError> {
+        self.shared.driver.find(query).await
+    }
+
+    /// What the processes of this game tell each other through.
     #[must_use]
-    pub fn listing(&self) -> Vec<Listing> {
+    pub fn presence(&self) -> &Arc<dyn Presence> {
+        &self.shared.presence
+    }
+
+    /// All rooms of this process, private and unlisted ones included, from the oldest on.
+    #[must_use]
+    pub fn listing(&self) -> Vec<Arc<Listing>> {
         self.shared().registry.all().iter().map(|entry| entry.listing()).collect()
     }
 
@@ -166,10 +230,10 @@ impl Server {
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.matchmaker.shared
+        &self.shared
     }
 
-    pub(crate) fn matchmaker(&self) -> &Matchmaker {
-        &self.matchmaker
+    pub(crate) fn matchmaker(&self) -> Matchmaker<'_> {
+        Matchmaker { shared: &self.shared }
     }
 }

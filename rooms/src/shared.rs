@@ -2,19 +2,31 @@
 
 use crate::config::Config;
 use crate::counters::Counters;
+use crate::definition::Kind;
+use crate::driver::Driver;
+use crate::id::RoomId;
 use crate::mail::SocketId;
 use crate::outbox::Outbox;
+use crate::presence::Presence;
 use crate::registry::Registry;
+use bytes::Bytes;
 use dashmap::DashMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
+/// The topic on which the ids of rooms appear whose listing changed.
+pub(crate) const LISTINGS: &str = "rooms:listings";
+
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) counters: Counters,
     pub(crate) registry: Registry,
+    pub(crate) kinds: HashMap<Arc<str>, Kind>,
+    pub(crate) driver: Arc<dyn Driver>,
+    pub(crate) presence: Arc<dyn Presence>,
     /// One permit a room.
     pub(crate) room_permits: Arc<Semaphore>,
     /// One permit a socket.
@@ -28,13 +40,21 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config, registry: Registry) -> Self {
+    pub(crate) fn new(
+        config: Config,
+        kinds: HashMap<Arc<str>, Kind>,
+        driver: Arc<dyn Driver>,
+        presence: Arc<dyn Presence>,
+    ) -> Self {
         Self {
             room_permits: Arc::new(Semaphore::new(config.max_rooms)),
             socket_permits: Arc::new(Semaphore::new(config.max_connections)),
             config,
             counters: Counters::default(),
-            registry,
+            registry: Registry::new(),
+            kinds,
+            driver,
+            presence,
             sockets: DashMap::new(),
             tasks: TaskTracker::new(),
             closing: AtomicBool::new(false),
@@ -44,6 +64,11 @@ impl Shared {
 
     pub(crate) fn next_socket(&self) -> SocketId {
         SocketId(self.next_socket.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Tells every lobby that the listing of a room changed.
+    pub(crate) fn announce(&self, room: RoomId) {
+        self.presence.publish(LISTINGS, Bytes::copy_from_slice(room.as_str().as_bytes()));
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod life;
 mod limits;
+mod matchmaking;
 mod plan;
 mod transcripts;
 
@@ -11,7 +12,8 @@ use crate::sync::lock;
 use crate::upgrade::{Wanted, serve_seat};
 use crate::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Generation, Join, Listing, Message,
-    MessageType, Refusal, Room, RoomHandle, Server, SessionId, wire,
+    MessageType, Refusal, Room, RoomHandle, RoomSettings, Server, SessionId, SortBy, SortField, TimerId,
+    wire,
 };
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
@@ -43,6 +45,8 @@ struct Recorder {
     log: Log,
     hold: Option<Duration>,
     stays: bool,
+    /// Refuses the seats of clients that say `unfit`.
+    picky: bool,
 }
 
 const SAY: u32 = 0;
@@ -71,9 +75,21 @@ impl Definition for Recorders {
         if let Some(seats) = options["seats"].as_u64() {
             cx.set_max_clients(usize::try_from(seats).unwrap());
         }
+        if let Some(level) = options["level"].as_u64() {
+            cx.set_metadata(json!({ "level": level }));
+        }
+        if options["busy"] == true {
+            cx.set_interval(Duration::from_millis(1));
+        }
         lock(&self.handles).push(cx.handle());
         let hold = options["hold"].as_u64().map(Duration::from_millis);
-        Ok(Recorder { log: self.log.clone(), hold, stays: options["stays"] == true })
+        let picky = options["picky"] == true;
+        Ok(Recorder { log: self.log.clone(), hold, stays: options["stays"] == true, picky })
+    }
+
+    fn settings(&self) -> RoomSettings {
+        let sort_by = vec![SortBy::descending(SortField::Metadata("level".into()))];
+        RoomSettings { filter_by: vec!["mode".into()], sort_by, max_clients: None }
     }
 }
 
@@ -86,6 +102,16 @@ impl Recorder {
 impl Room for Recorder {
     type Event = u64;
     type Auth = ();
+
+    fn on_reserve(
+        &mut self,
+        _: &mut Cx<'_, Self>,
+        _: SessionId,
+        options: &Value,
+        (): &(),
+    ) -> Result<(), Refusal> {
+        if self.picky && options["unfit"] == true { Err(Refusal::room_full()) } else { Ok(()) }
+    }
 
     fn on_join(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: Join<()>) -> Result<(), Refusal> {
         self.hear(Heard::Join(client));
@@ -139,6 +165,10 @@ impl Room for Recorder {
         cx.broadcast("event", &event, &[]).unwrap();
     }
 
+    fn on_timer(&mut self, _: &mut Cx<'_, Self>, _: TimerId) {
+        std::thread::sleep(Duration::from_millis(3));
+    }
+
     fn on_shutdown(&mut self, cx: &mut Cx<'_, Self>) {
         self.hear(Heard::Shutdown);
         if !self.stays {
@@ -174,7 +204,7 @@ impl World {
     async fn seat(&self, method: Method, target: &str, options: Value) -> Result<Seat, Refusal> {
         let request = AuthRequest { token: None, options, headers: HeaderMap::new(), remote: None };
         let reservation = self.server.matchmaker().seat(method, target, request).await?;
-        Ok(Seat { room: reservation.entry.id, session: reservation.session })
+        Ok(Seat { room: reservation.room.room_id, session: reservation.session_id })
     }
 
     async fn create(&self, options: Value) -> Client {
@@ -216,7 +246,7 @@ impl World {
         lock(&self.rooms.log).clone()
     }
 
-    fn listed(&self, seat: Seat) -> Option<Listing> {
+    fn listed(&self, seat: Seat) -> Option<Arc<Listing>> {
         self.server.listing().into_iter().find(|listing| listing.room_id == seat.room)
     }
 

@@ -48,9 +48,10 @@ fn refused(status: StatusCode, code: &str) -> Response {
 }
 
 async fn list(State(rooms): State<Server>) -> Response {
-    let mut listed: Vec<Listing> = rooms.listing().into_iter().filter(is_public_match).collect();
+    let mut listed = rooms.listing();
+    listed.retain(|room| is_public_match(room));
     listed.sort_by_key(|room| std::cmp::Reverse(room.created_at));
-    let rooms: Vec<Value> = listed.iter().take(LISTED).map(entry).collect();
+    let rooms: Vec<Value> = listed.iter().take(LISTED).map(|room| entry(room)).collect();
     ([(header::CACHE_CONTROL, "no-store")], Json(json!({ "rooms": rooms }))).into_response()
 }
 

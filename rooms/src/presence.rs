@@ -1,0 +1,505 @@
+//! The seam through which processes of one game tell each other things: [`Presence`], with topics, and keys that may
+//! expire, count, or hold sets and hashes. [`MemoryPresence`], the default, stays within this process.
+//!
+//! The crate itself publishes on one topic: the ids of rooms whose listing changed, for lobbies. The rest is for
+//! applications. Nothing here is a secret store, and a topic is no log: who is not subscribed misses what is said.
+
+use crate::sync::lock;
+use bytes::Bytes;
+use dashmap::DashMap;
+use futures_util::future::{BoxFuture, ready};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
+
+/// Why presence did not do what it was asked. Nothing changed then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PresenceError {
+    /// The store holds as much as it may.
+    #[error("the presence store is full")]
+    Full,
+    /// The key holds something of another kind.
+    #[error("the key holds something of another kind")]
+    WrongKind,
+    /// The store cannot be asked right now.
+    #[error("the presence store is not available")]
+    Unavailable,
+}
+
+/// What an operation of presence comes to.
+pub type Pending<'a, T> = BoxFuture<'a, Result<T, PresenceError>>;
+
+/// Topics and shared keys.
+///
+/// Rooms publish from inside their turns, so `publish` must not wait; all else may. A set or hash that loses its last
+/// member is gone, as a key is that expired or was removed.
+pub trait Presence: Send + Sync + 'static {
+    /// Tells a topic's present subscribers, each at most once and in the order of this publisher.
+    fn publish(&self, topic: &str, message: Bytes);
+
+    /// Hears what is published on a topic from now on.
+    fn subscribe(&self, topic: &str) -> Pending<'_, Subscription>;
+
+    /// Sets a key, for `expiry` if that is given. What the key held is gone.
+    fn set(&self, key: &str, value: Bytes, expiry: Option<Duration>) -> Pending<'_, ()>;
+
+    /// What a key holds.
+    fn get(&self, key: &str) -> Pending<'_, Option<Bytes>>;
+
+    /// Removes a key of any kind.
+    fn remove(&self, key: &str) -> Pending<'_, ()>;
+
+    /// Adds to a count, which starts at zero and is a decimal number to [`Presence::get`]. Returns the sum, which
+    /// stays within the bounds of the type. An expiry that the key has stays.
+    fn add(&self, key: &str, amount: i64) -> Pending<'_, i64>;
+
+    /// Puts a member into a set. False where it was in already.
+    fn set_insert(&self, key: &str, member: &str) -> Pending<'_, bool>;
+
+    /// Takes a member out of a set. False where it was not in.
+    fn set_remove(&self, key: &str, member: &str) -> Pending<'_, bool>;
+
+    /// A set's members.
+    fn set_members(&self, key: &str) -> Pending<'_, BTreeSet<String>>;
+
+    /// Sets a field of a hash.
+    fn hash_set(&self, key: &str, field: &str, value: Bytes) -> Pending<'_, ()>;
+
+    /// A field of a hash.
+    fn hash_get(&self, key: &str, field: &str) -> Pending<'_, Option<Bytes>>;
+
+    /// Removes a field of a hash. False where there was none.
+    fn hash_remove(&self, key: &str, field: &str) -> Pending<'_, bool>;
+
+    /// All of a hash.
+    fn hash_all(&self, key: &str) -> Pending<'_, BTreeMap<String, Bytes>>;
+}
+
+/// What a subscriber gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// A message.
+    Message(Bytes),
+    /// The subscriber was so slow that this many messages are lost to it.
+    Missed(u64),
+}
+
+/// A subscription. It ends when it is dropped.
+pub struct Subscription {
+    receiver: broadcast::Receiver<Bytes>,
+    // Dropped after the receiver, so that a topic sees its last subscriber gone.
+    _end: Option<End>,
+}
+
+struct End(Box<dyn Fn() + Send + Sync>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl Subscription {
+    /// A subscription to what `receiver` receives, for a presence of another kind.
+    #[must_use]
+    pub fn new(receiver: broadcast::Receiver<Bytes>) -> Self {
+        Self { receiver, _end: None }
+    }
+
+    /// The next message, or `None` once there can be none.
+    ///
+    /// Cancel safety: no message is lost.
+    pub async fn next(&mut self) -> Option<Delivery> {
+        match self.receiver.recv().await {
+            Ok(message) => Some(Delivery::Message(message)),
+            Err(RecvError::Lagged(missed)) => Some(Delivery::Missed(missed)),
+            Err(RecvError::Closed) => None,
+        }
+    }
+}
+
+/// Messages that wait for the slowest subscriber of a topic before it misses the oldest.
+const TOPIC_QUEUE: usize = 1_024;
+
+/// Bytes that the keys and values of a [`MemoryPresence`] may take by default.
+const DEFAULT_BYTES: usize = 64 << 20;
+
+/// What a key or member costs beside its own bytes, about.
+const ENTRY_BYTES: usize = 64;
+
+/// Presence within this process.
+pub struct MemoryPresence {
+    topics: Arc<DashMap<String, broadcast::Sender<Bytes>>>,
+    store: Mutex<Store>,
+}
+
+impl Default for MemoryPresence {
+    fn default() -> Self {
+        Self::with_capacity(DEFAULT_BYTES)
+    }
+}
+
+impl MemoryPresence {
+    /// One whose keys and values take at most about that many bytes. Beyond: [`PresenceError::Full`].
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        let store = Store { keys: HashMap::new(), expiries: BTreeSet::new(), used: 0, capacity: bytes };
+        Self { topics: Arc::default(), store: Mutex::new(store) }
+    }
+
+    fn with<T: Send + 'static>(
+        &self,
+        operation: impl FnOnce(&mut Store) -> Result<T, PresenceError>,
+    ) -> Pending<'static, T> {
+        let mut store = lock(&self.store);
+        store.expire(Instant::now());
+        Box::pin(ready(operation(&mut store)))
+    }
+}
+
+impl Presence for MemoryPresence {
+    fn publish(&self, topic: &str, message: Bytes) {
+        if let Some(sender) = self.topics.get(topic) {
+            // Where the last subscriber just left, nobody misses it.
+            let _ = sender.send(message);
+        }
+    }
+
+    fn subscribe(&self, topic: &str) -> Pending<'_, Subscription> {
+        let sender = self.topics.entry(topic.to_owned()).or_insert_with(|| broadcast::channel(TOPIC_QUEUE).0);
+        let receiver = sender.subscribe();
+        drop(sender);
+        let (topics, topic) = (self.topics.clone(), topic.to_owned());
+        let end = End(Box::new(move || {
+            topics.remove_if(&topic, |_, sender| sender.receiver_count() == 0);
+        }));
+        Box::pin(ready(Ok(Subscription { receiver, _end: Some(end) })))
+    }
+
+    fn set(&self, key: &str, value: Bytes, expiry: Option<Duration>) -> Pending<'_, ()> {
+        self.with(|store| {
+            let until = expiry.map(|expiry| Instant::now() + expiry);
+            store.put(key, Held::Value(value), until)
+        })
+    }
+
+    fn get(&self, key: &str) -> Pending<'_, Option<Bytes>> {
+        self.with(|store| match store.held(key) {
+            None => Ok(None),
+            Some(Held::Value(value)) => Ok(Some(value.clone())),
+            Some(Held::Set(_) | Held::Hash(_)) => Err(PresenceError::WrongKind),
+        })
+    }
+
+    fn remove(&self, key: &str) -> Pending<'_, ()> {
+        self.with(|store| {
+            store.take(key);
+            Ok(())
+        })
+    }
+
+    fn add(&self, key: &str, amount: i64) -> Pending<'_, i64> {
+        self.with(|store| {
+            let sum = match store.held(key) {
+                None => amount,
+                Some(Held::Value(value)) => {
+                    let count = str::from_utf8(value).ok().and_then(|count| count.parse::<i64>().ok());
+                    count.ok_or(PresenceError::WrongKind)?.saturating_add(amount)
+                }
+                Some(Held::Set(_) | Held::Hash(_)) => return Err(PresenceError::WrongKind),
+            };
+            let until = store.keys.get(key).and_then(|entry| entry.until);
+            store.put(key, Held::Value(sum.to_string().into()), until)?;
+            Ok(sum)
+        })
+    }
+
+    fn set_insert(&self, key: &str, member: &str) -> Pending<'_, bool> {
+        self.with(|store| {
+            store.change(
+                key,
+                || Held::Set(BTreeSet::new()),
+                |held| {
+                    let Held::Set(members) = held else { return Err(PresenceError::WrongKind) };
+                    Ok(members.insert(member.to_owned()))
+                },
+            )
+        })
+    }
+
+    fn set_remove(&self, key: &str, member: &str) -> Pending<'_, bool> {
+        self.with(|store| {
+            store.change(
+                key,
+                || Held::Set(BTreeSet::new()),
+                |held| {
+                    let Held::Set(members) = held else { return Err(PresenceError::WrongKind) };
+                    Ok(members.remove(member))
+                },
+            )
+        })
+    }
+
+    fn set_members(&self, key: &str) -> Pending<'_, BTreeSet<String>> {
+        self.with(|store| match store.held(key) {
+            None => Ok(BTreeSet::new()),
+            Some(Held::Set(members)) => Ok(members.clone()),
+            Some(Held::Value(_) | Held::Hash(_)) => Err(PresenceError::WrongKind),
+        })
+    }
+
+    fn hash_set(&self, key: &str, field: &str, value: Bytes) -> Pending<'_, ()> {
+        self.with(|store| {
+            store.change(
+                key,
+                || Held::Hash(BTreeMap::new()),
+                |held| {
+                    let Held::Hash(fields) = held else { return Err(PresenceError::WrongKind) };
+                    fields.insert(field.to_owned(), value);
+                    Ok(())
+                },
+            )
+        })
+    }
+
+    fn hash_get(&self, key: &str, field: &str) -> Pending<'_, Option<Bytes>> {
+        self.with(|store| match store.held(key) {
+            None => Ok(None),
+            Some(Held::Hash(fields)) => Ok(fields.get(field).cloned()),
+            Some(Held::Value(_) | Held::Set(_)) => Err(PresenceError::WrongKind),
+        })
+    }
+
+    fn hash_remove(&self, key: &str, field: &str) -> Pending<'_, bool> {
+        self.with(|store| {
+            store.change(
+                key,
+                || Held::Hash(BTreeMap::new()),
+                |held| {
+                    let Held::Hash(fields) = held else { return Err(PresenceError::WrongKind) };
+                    Ok(fields.remove(field).is_some())
+                },
+            )
+        })
+    }
+
+    fn hash_all(&self, key: &str) -> Pending<'_, BTreeMap<String, Bytes>> {
+        self.with(|store| match store.held(key) {
+            None => Ok(BTreeMap::new()),
+            Some(Held::Hash(fields)) => Ok(fields.clone()),
+            Some(Held::Value(_) | Held::Set(_)) => Err(PresenceError::WrongKind),
+        })
+    }
+}
+
+struct Store {
+    keys: HashMap<String, Entry>,
+    /// When keys expire, the next first.
+    expiries: BTreeSet<(Instant, String)>,
+    used: usize,
+    capacity: usize,
+}
+
+struct Entry {
+    held: Held,
+    until: Option<Instant>,
+}
+
+#[derive(Clone)]
+enum Held {
+    Value(Bytes),
+    Set(BTreeSet<String>),
+    Hash(BTreeMap<String, Bytes>),
+}
+
+impl Held {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Value(_) => false,
+            Self::Set(members) => members.is_empty(),
+            Self::Hash(fields) => fields.is_empty(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Value(value) => value.len(),
+            Self::Set(members) => members.iter().map(|member| member.len() + ENTRY_BYTES).sum(),
+            Self::Hash(fields) => {
+                fields.iter().map(|(field, value)| field.len() + value.len() + ENTRY_BYTES).sum()
+            }
+        }
+    }
+}
+
+impl Store {
+    fn expire(&mut self, now: Instant) {
+        while let Some((until, key)) = self.expiries.first()
+            && *until <= now
+        {
+            let key = key.clone();
+            self.take(&key);
+        }
+    }
+
+    fn held(&self, key: &str) -> Option<&Held> {
+        self.keys.get(key).map(|entry| &entry.held)
+    }
+
+    /// Takes a key out with all that belongs to it.
+    fn take(&mut self, key: &str) -> Option<Entry> {
+        let entry = self.keys.remove(key)?;
+        if let Some(until) = entry.until {
+            self.expiries.remove(&(until, key.to_owned()));
+        }
+        self.used -= key.len() + ENTRY_BYTES + entry.held.bytes();
+        Some(entry)
+    }
+
+    /// Puts a key in the place of what it held, or leaves all as it was where there is no room.
+    fn put(&mut self, key: &str, held: Held, until: Option<Instant>) -> Result<(), PresenceError> {
+        let before = self.take(key);
+        let bytes = key.len() + ENTRY_BYTES + held.bytes();
+        if self.used + bytes > self.capacity {
+            if let Some(before) = before {
+                self.insert(key, before);
+            }
+            return Err(PresenceError::Full);
+        }
+        self.insert(key, Entry { held, until });
+        Ok(())
+    }
+
+    fn insert(&mut self, key: &str, entry: Entry) {
+        self.used += key.len() + ENTRY_BYTES + entry.held.bytes();
+        if let Some(until) = entry.until {
+            self.expiries.insert((until, key.to_owned()));
+        }
+        self.keys.insert(key.to_owned(), entry);
+    }
+
+    /// Changes what a key holds, or `fresh` where it holds nothing.
+    fn change<T>(
+        &mut self,
+        key: &str,
+        fresh: impl FnOnce() -> Held,
+        change: impl FnOnce(&mut Held) -> Result<T, PresenceError>,
+    ) -> Result<T, PresenceError> {
+        let before = self.keys.get(key);
+        let until = before.and_then(|entry| entry.until);
+        let mut held = before.map_or_else(fresh, |entry| entry.held.clone());
+        let result = change(&mut held)?;
+        if held.is_empty() {
+            self.take(key);
+        } else {
+            self.put(key, held, until)?;
+        }
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Bytes {
+        Bytes::copy_from_slice(text.as_bytes())
+    }
+
+    #[tokio::test]
+    async fn a_topic_reaches_its_subscribers_and_is_gone_with_the_last() {
+        let presence = MemoryPresence::default();
+        presence.publish("a", bytes("nobody hears this"));
+        let mut one = presence.subscribe("a").await.unwrap();
+        let mut two = presence.subscribe("a").await.unwrap();
+        presence.publish("a", bytes("1"));
+        presence.publish("b", bytes("elsewhere"));
+        presence.publish("a", bytes("2"));
+        for subscription in [&mut one, &mut two] {
+            assert_eq!(subscription.next().await, Some(Delivery::Message(bytes("1"))));
+            assert_eq!(subscription.next().await, Some(Delivery::Message(bytes("2"))));
+        }
+        drop(one);
+        assert_eq!(presence.topics.len(), 1);
+        drop(two);
+        assert!(presence.topics.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_slow_subscriber_hears_how_much_it_missed() {
+        let presence = MemoryPresence::default();
+        let mut slow = presence.subscribe("a").await.unwrap();
+        for number in 0..TOPIC_QUEUE + 3 {
+            presence.publish("a", bytes(&number.to_string()));
+        }
+        assert_eq!(slow.next().await, Some(Delivery::Missed(3)));
+        assert_eq!(slow.next().await, Some(Delivery::Message(bytes("3"))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn keys_expire_and_nothing_of_them_stays() {
+        let presence = MemoryPresence::default();
+        let second = Duration::from_secs(1);
+        presence.set("k", bytes("v"), Some(second)).await.unwrap();
+        presence.set("stays", bytes("v"), Some(second)).await.unwrap();
+        presence.set("stays", bytes("w"), None).await.unwrap();
+        assert_eq!(presence.get("k").await, Ok(Some(bytes("v"))));
+        tokio::time::advance(second).await;
+        assert_eq!(presence.get("k").await, Ok(None));
+        assert_eq!(presence.get("stays").await, Ok(Some(bytes("w"))));
+        presence.remove("stays").await.unwrap();
+        let store = lock(&presence.store);
+        assert_eq!((store.used, store.keys.len(), store.expiries.len()), (0, 0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn counts_add_up_and_keep_their_expiry() {
+        let presence = MemoryPresence::default();
+        assert_eq!(presence.add("n", 5).await, Ok(5));
+        assert_eq!(presence.add("n", -7).await, Ok(-2));
+        assert_eq!(presence.get("n").await, Ok(Some(bytes("-2"))));
+        assert_eq!(presence.add("n", i64::MIN).await, Ok(i64::MIN));
+        presence.set("n", bytes("1"), Some(Duration::from_secs(1))).await.unwrap();
+        assert_eq!(presence.add("n", 1).await, Ok(2));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(presence.get("n").await, Ok(None));
+        presence.set("n", bytes("no number"), None).await.unwrap();
+        assert_eq!(presence.add("n", 1).await, Err(PresenceError::WrongKind));
+    }
+
+    #[tokio::test]
+    async fn sets_and_hashes_hold_members_and_go_with_the_last() {
+        let presence = MemoryPresence::default();
+        assert_eq!(presence.set_insert("s", "a").await, Ok(true));
+        assert_eq!(presence.set_insert("s", "a").await, Ok(false));
+        assert_eq!(presence.set_members("s").await, Ok(BTreeSet::from(["a".to_owned()])));
+        assert_eq!(presence.hash_set("s", "f", bytes("v")).await, Err(PresenceError::WrongKind));
+        assert_eq!(presence.get("s").await, Err(PresenceError::WrongKind));
+        assert_eq!(presence.set_remove("s", "b").await, Ok(false));
+        assert_eq!(presence.set_remove("s", "a").await, Ok(true));
+        presence.hash_set("h", "f", bytes("v")).await.unwrap();
+        presence.hash_set("h", "f", bytes("w")).await.unwrap();
+        assert_eq!(presence.hash_get("h", "f").await, Ok(Some(bytes("w"))));
+        assert_eq!(presence.hash_all("h").await, Ok(BTreeMap::from([("f".to_owned(), bytes("w"))])));
+        assert_eq!(presence.hash_remove("h", "f").await, Ok(true));
+        assert_eq!(presence.hash_remove("h", "f").await, Ok(false));
+        assert_eq!(lock(&presence.store).used, 0);
+    }
+
+    #[tokio::test]
+    async fn a_full_store_takes_no_more_and_keeps_what_it_has() {
+        let presence = MemoryPresence::with_capacity(2 * (ENTRY_BYTES + 2));
+        presence.set("a", bytes("1"), None).await.unwrap();
+        presence.set("b", bytes("2"), None).await.unwrap();
+        assert_eq!(presence.set("c", bytes("3"), None).await, Err(PresenceError::Full));
+        assert_eq!(presence.set("a", bytes("12"), None).await, Err(PresenceError::Full));
+        assert_eq!(presence.get("a").await, Ok(Some(bytes("1"))));
+        presence.remove("b").await.unwrap();
+        assert_eq!(presence.set_insert("s", &"x".repeat(1_000)).await, Err(PresenceError::Full));
+        assert_eq!(presence.set_members("s").await, Ok(BTreeSet::new()));
+    }
+}
