@@ -140,9 +140,12 @@ async fn main() -> anyhow::Result<()> {
         messages_per_second: 1_000_000,
         bytes_per_second: u32::MAX,
         max_connections: 100_000,
+        connections_per_address: 100_000,
+        joins_per_second_per_address: 1_000_000,
         max_rooms: 100_000,
         outbound_queue_bytes: 64 * 1024 * 1024,
         seat_expiry: Duration::from_secs(60),
+        serve: ServeLimits { connections: 100_000, connections_per_peer: 100_000, ..ServeLimits::default() },
         ..Config::default()
     };
     let server = Server::builder(config)
@@ -152,7 +155,7 @@ async fn main() -> anyhow::Result<()> {
         .build()?;
     let health = axum::routing::get(|| std::future::ready(axum::Json(json!({ "live": true }))));
     let app = server.router().route("/health", health);
-    serve(listener, app, ServeLimits::default(), async {
+    serve(listener, app, server.config().serve, async {
         // Without a handler for the signal the system's own ends the program just as well.
         let _ = tokio::signal::ctrl_c().await;
     })

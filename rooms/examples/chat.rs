@@ -6,7 +6,7 @@
 use axum::routing::get;
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Message, MessageType, Refusal, Room,
-    ServeLimits, Server, SessionId, serve,
+    Server, SessionId, serve,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -91,7 +91,7 @@ async fn main() -> anyhow::Result<()> {
 
     let server = Server::builder(Config::default()).define("chat", Chat).build()?;
     let app = server.router().route("/", server.root(get("a chat server")));
-    serve(listener, app, ServeLimits::default(), stop_signal()).await;
+    serve(listener, app, server.config().serve, stop_signal()).await;
     let stragglers = server.shutdown(Duration::from_secs(5)).await;
     anyhow::ensure!(stragglers.is_empty(), "not everything ended: {stragglers:?}");
     Ok(())

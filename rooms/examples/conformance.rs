@@ -5,8 +5,8 @@
 use axum::routing::get;
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Generation, Join, Message,
-    MessageType, Refusal, Reply, Request, Room, RoomSettings, ServeLimits, Server, SessionId, SortBy,
-    SortField, TimerId, Visibility, serve,
+    MessageType, Refusal, Reply, Request, Room, RoomSettings, Server, SessionId, SortBy, SortField, TimerId,
+    Visibility, serve,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -239,7 +239,7 @@ async fn main() -> anyhow::Result<()> {
             _ = interrupt.recv() => {}
         }
     };
-    serve(listener, app, ServeLimits::default(), stop).await;
+    serve(listener, app, server.config().serve, stop).await;
     let stragglers = server.shutdown(Duration::from_secs(5)).await;
     anyhow::ensure!(stragglers.is_empty(), "not everything ended: {stragglers:?}");
     println!("ended");

@@ -1,5 +1,6 @@
 //! Every limit of the server, with its unit, its default and what happens at the bound. None is infinite.
 
+use crate::origin::Origins;
 use std::time::Duration;
 
 /// How deep and how wide a received payload may be.
@@ -18,6 +19,37 @@ impl Default for DecodeLimits {
     }
 }
 
+/// Bounds on HTTP connections, for [`serve`](crate::serve). A connection that became a socket no longer counts here.
+#[derive(Clone, Copy, Debug)]
+pub struct ServeLimits {
+    /// Time to send a request's header, from the connection or the last answer on. Default 10 s. Beyond: the
+    /// connection is closed.
+    pub header_timeout: Duration,
+    /// Bytes of a request's header. Default 16 KiB, at least 8 KiB. Beyond: 431 and the connection is closed.
+    pub header_bytes: usize,
+    /// Lines of a request's header. Default 100. Beyond: 431 and the connection is closed.
+    pub headers: usize,
+    /// Open HTTP connections. Default 10,000. Beyond: no more are accepted until one ends.
+    pub connections: usize,
+    /// Of those, from one peer, which behind a proxy is the proxy. Default 1,000. Beyond: a new one is closed at once.
+    pub connections_per_peer: usize,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        Self {
+            header_timeout: Duration::from_secs(10),
+            header_bytes: 16 * 1024,
+            headers: 100,
+            connections: 10_000,
+            connections_per_peer: 1_000,
+        }
+    }
+}
+
+/// The least that [`ServeLimits::header_bytes`] may be.
+const HEADER_BYTES_FLOOR: usize = 8 * 1024;
+
 /// The limits of a server. Build one from [`Config::default`] and change what you need.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -26,6 +58,8 @@ pub struct Config {
     pub max_message_bytes: usize,
     /// Largest matchmaking body, in bytes. Default 64 KiB. Beyond: HTTP 413.
     pub max_options_bytes: usize,
+    /// Time to send a matchmaking body. Default 10 s. Beyond: HTTP 408.
+    pub options_timeout: Duration,
     /// Shape of received payloads. Beyond: [`BadMessage`](crate::BadMessage), close 4002 unless the room forgives.
     pub decode: DecodeLimits,
     /// Messages a client may send in a second, pings and acknowledgements counted; a burst of one second's worth is
@@ -47,6 +81,20 @@ pub struct Config {
     pub max_clients_per_room: usize,
     /// Sockets in this server, those in handshake counted. Default 20,000. Beyond: HTTP 503 in place of the upgrade.
     pub max_connections: usize,
+    /// Of those, from one address; an IPv6 network of 64 bits counts as one. Default 1,000. Beyond: HTTP 429 in place
+    /// of the upgrade.
+    pub connections_per_address: usize,
+    /// Matchmaking requests from one address in a second, counted like connections; a burst of ten seconds' worth is
+    /// allowed. Default 100. Beyond: HTTP 429.
+    pub joins_per_second_per_address: u32,
+    /// Proxies in front of the server that each add the address they were called from to `X-Forwarded-For`. Default 0:
+    /// the header is ignored and the peer is the client. At most 16. Where fewer addresses stand there than that, the
+    /// peer is the client.
+    pub trusted_proxies: usize,
+    /// Web pages that may use the server. Default any. Others: HTTP 403.
+    pub origins: Origins,
+    /// Bounds on HTTP connections.
+    pub serve: ServeLimits,
     /// Bytes that may wait for one client, frames of a join in progress counted. Default 4 MiB; a single message
     /// larger than this cannot be sent at all. Beyond: close 4100 `slow_reader`.
     pub outbound_queue_bytes: usize,
@@ -66,6 +114,7 @@ impl Default for Config {
         Self {
             max_message_bytes: 64 * 1024,
             max_options_bytes: 64 * 1024,
+            options_timeout: Duration::from_secs(10),
             decode: DecodeLimits::default(),
             messages_per_second: 500,
             bytes_per_second: 1024 * 1024,
@@ -75,6 +124,11 @@ impl Default for Config {
             max_rooms: 10_000,
             max_clients_per_room: 10_000,
             max_connections: 20_000,
+            connections_per_address: 1_000,
+            joins_per_second_per_address: 100,
+            trusted_proxies: 0,
+            origins: Origins::Any,
+            serve: ServeLimits::default(),
             outbound_queue_bytes: 4 * 1024 * 1024,
             mailbox: 1024,
             ping_interval: Duration::from_secs(3),
@@ -97,10 +151,21 @@ pub enum ConfigError {
     /// Two settings that contradict each other.
     #[error("{0} must be at least {1}")]
     AtLeast(&'static str, &'static str),
+    /// An entry of `origins` that no browser sends.
+    #[error(
+        "an allowed origin is scheme://host or scheme://host:port, in lower case and without the usual port"
+    )]
+    BadOrigin,
 }
 
 /// The most that `max_message_bytes` may be.
 const MESSAGE_BYTES_CEILING: usize = 2 * 1024 * 1024;
+
+/// The least that `outbound_queue_bytes` may be: the join's answer and a refusal must always fit.
+const MIN_QUEUE_BYTES: usize = 1024;
+
+/// The most that `trusted_proxies` may be.
+const PROXIES_CEILING: usize = 16;
 
 impl Config {
     /// Checks each setting and the relations between them.
@@ -117,11 +182,19 @@ impl Config {
             ("max_rooms", self.max_rooms),
             ("max_clients_per_room", self.max_clients_per_room),
             ("max_connections", self.max_connections),
+            ("connections_per_address", self.connections_per_address),
+            ("joins_per_second_per_address", self.joins_per_second_per_address as usize),
+            ("serve.headers", self.serve.headers),
+            ("serve.connections", self.serve.connections),
+            ("serve.connections_per_peer", self.serve.connections_per_peer),
+            ("ping_misses", self.ping_misses as usize),
             ("outbound_queue_bytes", self.outbound_queue_bytes),
             ("mailbox", self.mailbox),
         ];
         let times = [
             ("handshake_timeout", self.handshake_timeout),
+            ("options_timeout", self.options_timeout),
+            ("serve.header_timeout", self.serve.header_timeout),
             ("authorize_timeout", self.authorize_timeout),
             ("seat_expiry", self.seat_expiry),
             ("ping_interval", self.ping_interval),
@@ -134,11 +207,21 @@ impl Config {
         if self.max_message_bytes > MESSAGE_BYTES_CEILING {
             return Err(ConfigError::TooLarge("max_message_bytes"));
         }
+        if self.trusted_proxies > PROXIES_CEILING {
+            return Err(ConfigError::TooLarge("trusted_proxies"));
+        }
+        if self.serve.header_bytes < HEADER_BYTES_FLOOR {
+            return Err(ConfigError::AtLeast("serve.header_bytes", "8 KiB"));
+        }
+        if !self.origins.are_well_formed() {
+            return Err(ConfigError::BadOrigin);
+        }
         // tokio's semaphores and channels have this ceiling, and no machine comes near it.
         let permits = tokio::sync::Semaphore::MAX_PERMITS;
         for (name, count) in [
             ("max_rooms", self.max_rooms),
             ("max_connections", self.max_connections),
+            ("serve.connections", self.serve.connections),
             ("mailbox", self.mailbox),
         ] {
             if count > permits {
@@ -147,6 +230,9 @@ impl Config {
         }
         if (self.bytes_per_second as usize) < self.max_message_bytes {
             return Err(ConfigError::AtLeast("bytes_per_second", "max_message_bytes"));
+        }
+        if self.outbound_queue_bytes < MIN_QUEUE_BYTES {
+            return Err(ConfigError::AtLeast("outbound_queue_bytes", "1 KiB"));
         }
         Ok(())
     }
@@ -163,23 +249,27 @@ mod tests {
 
     #[test]
     fn a_contradiction_is_refused_by_name() {
-        let refused = |change: fn(&mut Config)| {
+        use ConfigError::{AtLeast, BadOrigin, TooLarge, Zero};
+        type Case = (fn(&mut Config), ConfigError);
+        let cases: [Case; 13] = [
+            (|config| config.mailbox = 0, Zero("mailbox")),
+            (|config| config.ping_interval = Duration::ZERO, Zero("ping_interval")),
+            (|config| config.ping_misses = 0, Zero("ping_misses")),
+            (|config| config.connections_per_address = 0, Zero("connections_per_address")),
+            (|config| config.joins_per_second_per_address = 0, Zero("joins_per_second_per_address")),
+            (|config| config.options_timeout = Duration::ZERO, Zero("options_timeout")),
+            (|config| config.serve.headers = 0, Zero("serve.headers")),
+            (|config| config.serve.header_bytes = 8191, AtLeast("serve.header_bytes", "8 KiB")),
+            (|config| config.trusted_proxies = 17, TooLarge("trusted_proxies")),
+            (|config| config.max_message_bytes = 3 << 20, TooLarge("max_message_bytes")),
+            (|config| config.bytes_per_second = 1000, AtLeast("bytes_per_second", "max_message_bytes")),
+            (|config| config.outbound_queue_bytes = 1000, AtLeast("outbound_queue_bytes", "1 KiB")),
+            (|config| config.origins = Origins::Only(vec!["*".into()]), BadOrigin),
+        ];
+        for (change, fault) in cases {
             let mut config = Config::default();
             change(&mut config);
-            config.validate()
-        };
-        assert_eq!(refused(|config| config.mailbox = 0), Err(ConfigError::Zero("mailbox")));
-        assert_eq!(
-            refused(|config| config.ping_interval = Duration::ZERO),
-            Err(ConfigError::Zero("ping_interval"))
-        );
-        assert_eq!(
-            refused(|config| config.max_message_bytes = 3 << 20),
-            Err(ConfigError::TooLarge("max_message_bytes"))
-        );
-        assert_eq!(
-            refused(|config| config.bytes_per_second = 1000),
-            Err(ConfigError::AtLeast("bytes_per_second", "max_message_bytes"))
-        );
+            assert_eq!(config.validate(), Err(fault));
+        }
     }
 }

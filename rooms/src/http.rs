@@ -1,38 +1,28 @@
-//! The HTTP side: matchmaking requests, CORS on every answer, and the address scheme of sockets.
+//! The HTTP side: matchmaking requests and the address scheme of sockets.
 
+use crate::address::{self, Source};
 use crate::driver::{Among, DriverError, Query};
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::matchmaker::{Method, SeatReservation};
+use crate::origin;
 use crate::refusal::Refusal;
 use crate::registry::Listing;
 use crate::room::AuthRequest;
 use crate::server::Server;
 use crate::upgrade::{self, Wanted};
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, Request, State};
-use axum::handler::Handler;
+use axum::extract::{Path, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use http::StatusCode;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
-
-/// The answer to every preflight, and part of every other answer. Browsers send credentials, so the origin is named.
-const CORS: [(HeaderName, HeaderValue); 5] = [
-    (header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true")),
-    (
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("Origin, X-Requested-With, Content-Type, Accept, Authorization"),
-    ),
-    (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE")),
-    (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("2592000")),
-    (header::VARY, HeaderValue::from_static("Origin")),
-];
+use tokio::time::{Instant, timeout};
 
 /// Where clients of one generation come in.
 #[derive(Clone)]
@@ -47,21 +37,18 @@ pub(crate) fn router(server: &Server) -> Router {
         let routes = routes(Door { server: server.clone(), generation });
         match generation.prefix() {
             "" => router.merge(routes),
-            prefix => router
-                .nest(prefix, routes)
-                .route(&format!("{prefix}/"), get(probe).with_state(server.clone())),
+            prefix => router.nest(prefix, routes).route(&format!("{prefix}/"), probe_only(server)),
         }
     })
 }
 
 fn routes(door: Door) -> Router {
-    let limit = DefaultBodyLimit::max(door.server.config().max_options_bytes);
-    let matchmake = post(matchmake).options(preflight).fallback(no_such_method);
+    let guard = middleware::from_fn_with_state(door.server.clone(), origin::guard);
     Router::new()
-        .route("/matchmake/{method}/{target}", matchmake.layer(limit))
-        .route("/matchmake/{name}", get(listing).options(preflight).fallback(no_such_method))
+        .route("/matchmake/{method}/{target}", post(matchmake).fallback(no_such_method))
+        .route("/matchmake/{name}", get(listing).fallback(no_such_method))
         .route("/{process}/{room}", get(connect))
-        .layer(middleware::from_fn(cors))
+        .layer(guard)
         .with_state(door)
 }
 
@@ -70,7 +57,7 @@ pub(crate) fn root<S: Clone + Send + Sync + 'static>(
     server: &Server,
     page: MethodRouter<S>,
 ) -> MethodRouter<S> {
-    let probe = probe.with_state(server.clone());
+    let probe = probe_only::<()>(server);
     page.layer(middleware::from_fn(move |request: Request, next: Next| {
         let probe = probe.clone();
         async move {
@@ -84,49 +71,46 @@ pub(crate) fn root<S: Clone + Send + Sync + 'static>(
     }))
 }
 
+fn probe_only<S: Clone + Send + Sync + 'static>(server: &Server) -> MethodRouter<S> {
+    let guard = middleware::from_fn_with_state(server.clone(), origin::guard);
+    get(probe).layer(guard).with_state(server.clone())
+}
+
 async fn probe(State(server): State<Server>, request: Request) -> Response {
     upgrade::probe(&server, request)
-}
-
-async fn cors(request: Request, next: Next) -> Response {
-    let origin = request.headers().get(header::ORIGIN).cloned().unwrap_or(HeaderValue::from_static("*"));
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.extend(CORS);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    response
-}
-
-async fn preflight() -> StatusCode {
-    StatusCode::NO_CONTENT
 }
 
 async fn no_such_method() -> StatusCode {
     StatusCode::NOT_FOUND
 }
 
+/// Seconds after which a refusal that will pass is worth another try.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (status, Json(json!({ "code": self.code, "reason": self.reason, "error": self.message })))
-            .into_response()
+        let body = Json(json!({ "code": self.code, "reason": self.reason, "error": self.message }));
+        match status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                (status, [(header::RETRY_AFTER, RETRY_AFTER)], body).into_response()
+            }
+            _ => (status, body).into_response(),
+        }
     }
 }
 
 async fn matchmake(
     State(Door { server, .. }): State<Door>,
     Path((method, target)): Path<(String, String)>,
-    remote: Option<axum::Extension<ConnectInfo<SocketAddr>>>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Result<Json<SeatReservation>, Refusal> {
+    let remote = admit(&server, &request)?;
     let method = Method::parse(&method).ok_or_else(Refusal::unknown_method)?;
-    let request = AuthRequest {
-        token: bearer(&headers),
-        options: options(&headers, &body)?,
-        headers,
-        remote: remote.map(|axum::Extension(ConnectInfo(address))| address.ip()),
-    };
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers;
+    let options = options(&headers, &read(&server, body).await?)?;
+    let request = AuthRequest { token: bearer(&headers), options, headers, remote };
     server.matchmake(method, &target, request).await.map(Json)
 }
 
@@ -134,9 +118,29 @@ async fn matchmake(
 async fn listing(
     State(Door { server, .. }): State<Door>,
     Path(name): Path<String>,
+    request: Request,
 ) -> Result<Json<Vec<Arc<Listing>>>, Refusal> {
+    admit(&server, &request)?;
     let query = Query { name: Some(name.into()), among: Among::Public, ..Query::default() };
     server.query(&query).await.map(Json).map_err(|DriverError| Refusal::unavailable())
+}
+
+/// Counts a matchmaking request to where it comes from. The address is the client's, where it is known.
+fn admit(server: &Server, request: &Request) -> Result<Option<IpAddr>, Refusal> {
+    let shared = server.shared();
+    let remote = address::of_request(shared, request);
+    let allowed = shared.joins_from.allows(Source::of(remote), Instant::now());
+    allowed.then_some(remote).ok_or_else(Refusal::too_many_requests)
+}
+
+/// A body within its bounds of size and time.
+async fn read(server: &Server, body: Body) -> Result<Bytes, Refusal> {
+    let config = server.config();
+    // What fails besides the size is the caller's connection, and then nobody hears the answer.
+    timeout(config.options_timeout, axum::body::to_bytes(body, config.max_options_bytes))
+        .await
+        .map_err(|_| Refusal::too_slow())?
+        .map_err(|_| Refusal::too_large())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {
@@ -154,7 +158,7 @@ fn options(headers: &HeaderMap, body: &[u8]) -> Result<Value, Refusal> {
         kind.to_str().is_ok_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
     });
     if !is_json {
-        return Err(Refusal::new(415, "the request body must be application/json"));
+        return Err(Refusal::not_json());
     }
     match serde_json::from_slice(body) {
         Ok(options @ Value::Object(_)) => Ok(options),

@@ -12,6 +12,7 @@
 //! input in an error, or holds a lock while it waits.
 
 mod actor;
+mod address;
 mod close;
 mod config;
 mod connection;
@@ -27,6 +28,7 @@ mod id;
 mod mail;
 mod matchmaker;
 mod message;
+mod origin;
 mod outbox;
 mod pack;
 mod presence;
@@ -48,7 +50,7 @@ mod wire;
 mod tests;
 
 pub use close::{CloseReason, Retry};
-pub use config::{Config, ConfigError, DecodeLimits};
+pub use config::{Config, ConfigError, DecodeLimits, ServeLimits};
 pub use counters::Snapshot;
 pub use cx::{AutoDispose, Cx, TimerId, Visibility};
 pub use driver::{Among, Driver, DriverError, MemoryDriver, Order, Query, SortBy, SortField};
@@ -58,11 +60,12 @@ pub use id::{ProcessId, RoomId, SessionId};
 pub use mail::{PostError, RoomGone, RoomHandle};
 pub use matchmaker::{GroupRefused, Method, SeatReservation};
 pub use message::{BadMessage, Message, MessageType, Payload};
+pub use origin::Origins;
 pub use pack::EncodeError;
 pub use presence::{Delivery, MemoryPresence, Pending, Presence, PresenceError, Subscription};
 pub use refusal::Refusal;
 pub use registry::Listing;
 pub use request::{Reply, Request, RequestId};
 pub use room::{AuthRequest, Definition, Join, Room, RoomSettings};
-pub use serve::{ServeLimits, serve};
+pub use serve::serve;
 pub use server::{Server, ServerBuilder, Stragglers};

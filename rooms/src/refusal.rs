@@ -113,6 +113,40 @@ impl Refusal {
         Self::named(503, "unavailable", "the room listing is not available; try again later")
     }
 
+    /// 403: a browser asks for a page that may not use the server.
+    #[must_use]
+    pub fn origin_not_allowed() -> Self {
+        Self::named(403, "origin_not_allowed", "this origin may not use the server")
+    }
+
+    /// 408: the request body did not come in time.
+    #[must_use]
+    pub fn too_slow() -> Self {
+        Self::named(408, "too_slow", "the request body did not come in time")
+    }
+
+    /// 413: the request body is too large.
+    #[must_use]
+    pub fn too_large() -> Self {
+        Self::named(413, "too_large", "the request body is too large")
+    }
+
+    /// 415: the request body is not declared as JSON.
+    #[must_use]
+    pub fn not_json() -> Self {
+        Self::named(415, "not_json", "the request body must be application/json")
+    }
+
+    /// 429: the caller's address asks too often, or has too many connections open.
+    #[must_use]
+    pub fn too_many_requests() -> Self {
+        Self::named(
+            429,
+            "too_many_requests",
+            "too many requests or connections from this address; try again later",
+        )
+    }
+
     /// 400: the request body is not a JSON object of bounded depth.
     #[must_use]
     pub fn bad_options() -> Self {

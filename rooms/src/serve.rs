@@ -1,5 +1,7 @@
 //! The accept loop: plain HTTP/1.1 connections that may become sockets, with bounds on what comes before that.
 
+use crate::address::{Occupancy, Source};
+use crate::config::ServeLimits;
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
@@ -16,23 +18,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-/// Bounds on HTTP connections. A connection that became a socket no longer counts here.
-#[derive(Clone, Copy, Debug)]
-pub struct ServeLimits {
-    /// Time to send a request's header. Default 10 s. Beyond: the connection is closed.
-    pub header_timeout: Duration,
-    /// Bytes of a request's header, at least 8 KiB. Default 16 KiB. Beyond: 431 and the connection is closed.
-    pub header_bytes: usize,
-    /// Open HTTP connections. Default 10,000. Beyond: no more are accepted until one ends.
-    pub connections: usize,
-}
-
-impl Default for ServeLimits {
-    fn default() -> Self {
-        Self { header_timeout: Duration::from_secs(10), header_bytes: 16 * 1024, connections: 10_000 }
-    }
-}
-
 /// How long to wait after the system could not accept a connection, as when file handles run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -48,6 +33,7 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let peers = Arc::new(Occupancy::default());
     let connections = TaskTracker::new();
     let stopping = CancellationToken::new();
     let mut stop = std::pin::pin!(stop);
@@ -58,11 +44,15 @@ pub async fn serve(
             accepted = accept(&listener, &permits) => accepted,
         };
         let (stream, peer, permit) = accepted;
+        // One that is over the bound is closed by being dropped.
+        let Some(place) = peers.enter(Source::of(Some(peer.ip())), limits.connections_per_peer) else {
+            continue;
+        };
         let app = app.clone();
         let stopping = stopping.clone();
         connections.spawn(async move {
             connection(stream, peer, app, limits, stopping).await;
-            drop(permit);
+            drop((permit, place));
         });
     }
     drop(listener);
@@ -106,7 +96,8 @@ async fn connection(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
-        .max_buf_size(limits.header_bytes.max(8 * 1024));
+        .max_headers(limits.headers)
+        .max_buf_size(limits.header_bytes);
     let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());
     tokio::select! {
         // A peer that breaks off is its own affair.

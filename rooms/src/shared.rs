@@ -1,5 +1,6 @@
 //! What all parts of one server share.
 
+use crate::address::{JoinRate, Occupancy};
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::definition::Kind;
@@ -31,6 +32,10 @@ pub(crate) struct Shared {
     pub(crate) room_permits: Arc<Semaphore>,
     /// One permit a socket.
     pub(crate) socket_permits: Arc<Semaphore>,
+    /// Sockets by the address they come from.
+    pub(crate) sockets_from: Arc<Occupancy>,
+    /// Matchmaking requests by the address they come from.
+    pub(crate) joins_from: JoinRate,
     /// Every open socket's queue, so that shutdown reaches sockets whose room does not.
     pub(crate) sockets: DashMap<u64, Arc<Outbox>>,
     /// Every task of a room or socket.
@@ -49,6 +54,8 @@ impl Shared {
         Self {
             room_permits: Arc::new(Semaphore::new(config.max_rooms)),
             socket_permits: Arc::new(Semaphore::new(config.max_connections)),
+            sockets_from: Arc::default(),
+            joins_from: JoinRate::new(config.joins_per_second_per_address),
             config,
             counters: Counters::default(),
             registry: Registry::new(),

@@ -1,6 +1,7 @@
 //! From an HTTP request to a socket: the WebSocket handshake, and the task that serves what comes of it.
 
 use crate::actor::refuse;
+use crate::address::{self, Occupied, Source};
 use crate::connection::{Connection, Seat};
 use crate::counters::count;
 use crate::generation::Generation;
@@ -48,6 +49,7 @@ enum NoSocket {
     NotAnUpgrade,
     BadHandshake,
     TooMany,
+    TooManyFromAddress,
     ShuttingDown,
 }
 
@@ -60,6 +62,7 @@ impl IntoResponse for NoSocket {
                 (StatusCode::BAD_REQUEST, version, "a WebSocket handshake is needed").into_response()
             }
             Self::TooMany => Refusal::at_capacity().into_response(),
+            Self::TooManyFromAddress => Refusal::too_many_requests().into_response(),
             Self::ShuttingDown => Refusal::shutting_down().into_response(),
         }
     }
@@ -69,7 +72,8 @@ impl IntoResponse for NoSocket {
 struct Handshake {
     response: Response,
     upgrade: OnUpgrade,
-    permit: OwnedSemaphorePermit,
+    /// What the socket counts as while it is open.
+    places: (OwnedSemaphorePermit, Occupied),
 }
 
 fn accept(shared: &Shared, request: &mut Request<Body>) -> Result<Handshake, NoSocket> {
@@ -86,6 +90,9 @@ fn accept(shared: &Shared, request: &mut Request<Body>) -> Result<Handshake, NoS
     if shared.is_closing() {
         return Err(NoSocket::ShuttingDown);
     }
+    let from = Source::of(address::of_request(shared, request));
+    let limit = shared.config.connections_per_address;
+    let occupied = shared.sockets_from.enter(from, limit).ok_or(NoSocket::TooManyFromAddress)?;
     let permit = shared.socket_permits.clone().try_acquire_owned().map_err(|_| NoSocket::TooMany)?;
     let upgrade = request.extensions_mut().remove::<OnUpgrade>().ok_or(NoSocket::NotAnUpgrade)?;
     let headers = [
@@ -94,13 +101,13 @@ fn accept(shared: &Shared, request: &mut Request<Body>) -> Result<Handshake, NoS
         (header::SEC_WEBSOCKET_ACCEPT, accept),
     ];
     let response = (StatusCode::SWITCHING_PROTOCOLS, headers).into_response();
-    Ok(Handshake { response, upgrade, permit })
+    Ok(Handshake { response, upgrade, places: (permit, occupied) })
 }
 
 /// Upgrades a request for a seat.
 pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) -> Response {
     let shared = server.shared();
-    let Handshake { response, upgrade, permit } = match accept(shared, &mut request) {
+    let Handshake { response, upgrade, places } = match accept(shared, &mut request) {
         Ok(handshake) => handshake,
         Err(refused) => return refused.into_response(),
     };
@@ -108,7 +115,7 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
     let task = async move {
         let Ok(Ok(upgraded)) = timeout(shared.config.handshake_timeout, upgrade).await else { return };
         serve_seat(&shared, TokioIo::new(upgraded), wanted).await;
-        drop(permit);
+        drop(places);
     };
     server.shared().tasks.spawn(task);
     response
@@ -148,7 +155,7 @@ where
 /// Upgrades a request for a latency probe: every message is answered with one byte, for a second.
 pub(crate) fn probe(server: &Server, mut request: Request<Body>) -> Response {
     let shared = server.shared();
-    let Handshake { response, upgrade, permit } = match accept(shared, &mut request) {
+    let Handshake { response, upgrade, places } = match accept(shared, &mut request) {
         Ok(handshake) => handshake,
         Err(refused) => return refused.into_response(),
     };
@@ -157,7 +164,7 @@ pub(crate) fn probe(server: &Server, mut request: Request<Body>) -> Response {
         if let Ok(Ok(upgraded)) = timeout(handshake_timeout, upgrade).await {
             crate::probe::serve(TokioIo::new(upgraded)).await;
         }
-        drop(permit);
+        drop(places);
     });
     response
 }

@@ -13,7 +13,7 @@ use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_pipes::Pipes;
-use playerthree_rooms::{Config, ServeLimits, Server};
+use playerthree_rooms::{Config, Origins, Server};
 use playerthree_session::Surface;
 use playerthree_tic_tac_toe::TicTacToe;
 use std::future::Future;
@@ -48,14 +48,23 @@ pub(crate) struct Args {
     /// Directory for the inboxes and agents of games over pipes; one server at a time may use it
     #[arg(long, default_value = "playerthree-data", value_name = "DIR")]
     data: PathBuf,
-    /// A web origin that browsers may call /mcp and /pipes/mcp from, such as https://game.example; may be repeated.
-    /// The server's own origin on loopback is always allowed
+    /// A web origin whose pages may use the rooms, /mcp and /pipes/mcp, such as https://game.example; may be repeated.
+    /// The server's own origin on loopback is always allowed. Without this flag every page may use the rooms
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// A Host that /mcp and /pipes/mcp may be called under, such as game.example:443; may be repeated.
     /// Loopback names with the server's port are always allowed
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
     hosts: Vec<String>,
+    /// Proxies in front of the server that each add the caller's address to X-Forwarded-For, 0 to 16
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    trusted_proxies: usize,
+    /// Room sockets that one address may have open at once
+    #[arg(long, default_value_t = Config::default().connections_per_address, value_name = "N")]
+    connections_per_address: usize,
+    /// Matchmaking requests that one address may send in a second; ten seconds' worth may come at once
+    #[arg(long, default_value_t = Config::default().joins_per_second_per_address, value_name = "N")]
+    joins_per_address: u32,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -115,7 +124,7 @@ pub(crate) async fn serve(
     let accounts = Arc::new(Accounts::default());
     let agents = Arc::new(Agents::default());
     let pipes = open_pipes(args).await?;
-    let rooms = rooms(&accounts, &agents, &pipes)?;
+    let rooms = rooms(rooms_config(address, args)?, &accounts, &agents, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
     let draining = Arc::new(AtomicBool::new(false));
@@ -133,7 +142,7 @@ pub(crate) async fn serve(
 
     let closing = CancellationToken::new();
     let serving =
-        playerthree_rooms::serve(listener, app, ServeLimits::default(), closing.clone().cancelled_owned());
+        playerthree_rooms::serve(listener, app, rooms.config().serve, closing.clone().cancelled_owned());
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}
@@ -162,19 +171,51 @@ pub(crate) async fn serve(
 
 /// Who may reach the agents' endpoint: loopback names and the address that is listened on, and what the operator adds.
 fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
-    let own_address = SocketAddr::new(address.ip(), 0).to_string();
-    let own_address = own_address.trim_end_matches(":0");
     let mut hosts: Vec<String> = args.hosts.clone();
-    for name in ["127.0.0.1", "localhost", "[::1]", own_address] {
+    for name in own_names(address) {
         hosts.push(format!("{name}:{}", address.port()));
         // Clients leave the scheme's own port out.
         if address.port() == 80 {
-            hosts.push(name.to_owned());
+            hosts.push(name);
         }
     }
-    let own = hosts.iter().skip(args.hosts.len()).map(|host| format!("http://{host}"));
-    let origins = args.origins.iter().cloned().chain(own).collect();
+    let origins = args.origins.iter().cloned().chain(own_origins(address)).collect();
     McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
+}
+
+/// Names under which the server is reached on its own machine, and the one it listens on.
+fn own_names(address: SocketAddr) -> [String; 4] {
+    let own = SocketAddr::new(address.ip(), 0).to_string();
+    let own = own.trim_end_matches(":0");
+    ["127.0.0.1", "localhost", "[::1]", own].map(str::to_owned)
+}
+
+/// The origins of the server's own pages there, as browsers write them.
+fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
+    own_names(address).into_iter().map(move |name| match address.port() {
+        80 => format!("http://{name}"),
+        port => format!("http://{name}:{port}"),
+    })
+}
+
+/// The limits of the rooms, with what the operator asked for.
+fn rooms_config(address: SocketAddr, args: &Args) -> anyhow::Result<Config> {
+    let mut config = Config {
+        max_message_bytes: MESSAGE_BYTES,
+        bytes_per_second: 2 * u32::try_from(MESSAGE_BYTES)?,
+        trusted_proxies: args.trusted_proxies,
+        connections_per_address: args.connections_per_address,
+        joins_per_second_per_address: args.joins_per_address,
+        ..Config::default()
+    };
+    if !args.origins.is_empty() {
+        config.origins = Origins::Only(args.origins.iter().cloned().chain(own_origins(address)).collect());
+    }
+    if args.trusted_proxies > 0 {
+        // All connections come from the proxies then.
+        config.serve.connections_per_peer = config.serve.connections;
+    }
+    Ok(config)
 }
 
 async fn open_pipes(args: &Args) -> anyhow::Result<Arc<Pipes>> {
@@ -206,12 +247,12 @@ async fn sweep(pipes: Arc<Pipes>) {
 }
 
 /// The rooms of the shipped games, and those beside them.
-fn rooms(accounts: &Arc<Accounts>, agents: &Arc<Agents>, pipes: &Arc<Pipes>) -> anyhow::Result<Server> {
-    let config = Config {
-        max_message_bytes: MESSAGE_BYTES,
-        bytes_per_second: 2 * u32::try_from(MESSAGE_BYTES)?,
-        ..Config::default()
-    };
+fn rooms(
+    config: Config,
+    accounts: &Arc<Accounts>,
+    agents: &Arc<Agents>,
+    pipes: &Arc<Pipes>,
+) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
         .define("relay", relay::Relay)
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use playerthree_client::{Client, Event, Kind, Payload, Room as Joined};
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Message, MessageType, Refusal, Room,
-    ServeLimits, Server, SessionId, serve,
+    Server, SessionId, serve,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Host {
             .build()?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
-        tokio::spawn(serve(listener, server.router(), ServeLimits::default(), std::future::pending()));
+        tokio::spawn(serve(listener, server.router(), server.config().serve, std::future::pending()));
         Ok(Self { server, url })
     }
 

@@ -4,7 +4,7 @@ use playerthree_rooms::{CloseReason, Retry};
 
 #[test]
 fn the_table_of_close_codes_is_the_enum() {
-    let protocol = include_str!("../../PROTOCOL.md");
+    let protocol = include_str!("../../../PROTOCOL.md");
     for reason in CloseReason::ALL {
         let retry = match reason.retry() {
             Retry::Never => "never",

@@ -1,0 +1,174 @@
+//! A server with one kind of room on a free port, plain HTTP requests to it as text, and bare WebSockets.
+
+use futures_util::{SinkExt, StreamExt};
+use playerthree_rooms::{
+    AuthRequest, BadMessage, Config, Cx, Definition, Join, Message, MessageType, Refusal, Room, Server,
+    SessionId, serve,
+};
+use serde_json::Value;
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message as Frame};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+pub(crate) type Socket = WebSocketStream<TcpStream>;
+
+/// Rooms that send every message back to whoever sent it.
+pub(crate) struct Echoes;
+
+pub(crate) struct EchoRoom;
+
+impl Definition for Echoes {
+    type Room = EchoRoom;
+
+    async fn authorize(&self, request: &AuthRequest) -> Result<(), Refusal> {
+        if request.token.as_deref() == Some("bad") { Err(Refusal::auth_failed()) } else { Ok(()) }
+    }
+
+    fn create(&self, _: &mut Cx<'_, EchoRoom>, _: &Value) -> Result<EchoRoom, Refusal> {
+        Ok(EchoRoom)
+    }
+}
+
+impl Room for EchoRoom {
+    type Event = ();
+    type Auth = ();
+
+    fn on_join(&mut self, _: &mut Cx<'_, Self>, _: SessionId, _: Join<()>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Self>,
+        client: SessionId,
+        message: Message<'_>,
+    ) -> Result<(), BadMessage> {
+        if message.kind == MessageType::Name("panic") {
+            panic!("asked to panic");
+        }
+        let value: Value = message.payload.decode()?;
+        // JSON values always serialize.
+        let _ = cx.send(client, message.kind, &value);
+        Ok(())
+    }
+}
+
+/// A server that runs until it is dropped.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    _stop: tokio::sync::oneshot::Sender<()>,
+}
+
+/// An HTTP answer. Status 0 where the connection ended without one.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
+    }
+}
+
+/// A seat that waits for its socket.
+pub(crate) struct Seat(Value);
+
+impl Seat {
+    pub(crate) fn path(&self) -> String {
+        let part = |name: &str| self.0[name].as_str().unwrap().to_owned();
+        format!("/{}/{}?sessionId={}", part("processId"), part("roomId"), part("sessionId"))
+    }
+}
+
+impl Running {
+    pub(crate) async fn start(config: Config) -> Self {
+        let server = Server::builder(config).define("room", Echoes).build().unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let router =
+            server.router().route("/", server.root(axum::routing::get(|| std::future::ready("the page"))));
+        tokio::spawn(serve(listener, router, server.config().serve, async move {
+            let _ = stopped.await;
+        }));
+        Self { address, _stop: stop }
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends a request as it stands and reads until the server ends the connection.
+    pub(crate) async fn ask(&self, request: &str) -> Answer {
+        let mut stream = self.connect().await;
+        // A server that refuses early may not read all.
+        let _ = stream.write_all(request.as_bytes()).await;
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes).await;
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// A seat in a new room.
+    pub(crate) async fn seat(&self, options: &str) -> Seat {
+        let request = format!(
+            "POST /matchmake/create/room HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
+            options.len()
+        );
+        let answer = self.ask(&request).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        Seat(serde_json::from_str(&answer.body).unwrap())
+    }
+
+    /// Opens a seat's socket and acknowledges the join, or returns the status of the refused upgrade.
+    pub(crate) async fn open(&self, seat: &Seat, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+        let mut socket = self.upgrade(&seat.path(), headers).await?;
+        let first = socket.next().await.unwrap().unwrap();
+        assert_eq!(first.into_data()[0], 10, "a join");
+        socket.send(Frame::Binary(vec![10].into())).await.unwrap();
+        Ok(socket)
+    }
+
+    /// Opens a latency probe.
+    pub(crate) async fn probe(&self, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+        self.upgrade("/", headers).await
+    }
+
+    pub(crate) async fn upgrade(&self, path: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+        let mut request = format!("ws://{}{path}", self.address).into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match client_async(request, self.connect().await).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(Error::Http(response)) => Err(response.status().as_u16()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Leaves by consent and waits for the end.
+pub(crate) async fn leave(mut socket: Socket) {
+    socket.send(Frame::Binary(vec![12].into())).await.unwrap();
+    while let Some(Ok(_)) = socket.next().await {}
+}
+
+/// Sends a request on a connection and reads what comes at once.
+pub(crate) async fn exchange(stream: &mut TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut bytes = vec![0; 4096];
+    let read = stream.read(&mut bytes).await.unwrap();
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
+}
