@@ -1,0 +1,380 @@
+//! Collections without keys, and sets.
+//!
+//! Decoders of generations 0.16 and 0.17 ignore the indexes of these collections and count additions themselves, from
+//! when they joined, so that no index means the same to all clients. Patches therefore add items at the end, and after
+//! a removal say the whole collection again, of structs only the references.
+
+use crate::reflection::{Kind, Types};
+use crate::value::{Delta, Item, Present, Value};
+use crate::view::Id;
+use crate::writer::{ADD, CLEAR, Fault, Joining, Writer};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::hash::Hash;
+
+/// Names an item of a [`Bag`] for as long as it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BagKey(u64);
+
+/// Items without keys or order: clients see it as a `CollectionSchema`.
+///
+/// A removal makes the next patch carry all items (of structs, their references); in a large collection that shrinks
+/// often a [`Map`](crate::Map) is cheaper.
+pub struct Bag<T: Item> {
+    /// Zero before clients were told of the bag.
+    reference: u32,
+    items: BTreeMap<u64, Slot<T>>,
+    next: u64,
+    touched: Vec<u64>,
+    /// Items the clients hold, which is the index of the next one.
+    held: u32,
+    /// The clients hold items that are gone.
+    stale: bool,
+}
+
+struct Slot<T: Value> {
+    value: T,
+    shadow: T::Shadow,
+    id: Id,
+    held: bool,
+    touched: bool,
+}
+
+impl<T: Item> Bag<T> {
+    /// An empty bag.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { reference: 0, items: BTreeMap::new(), next: 0, touched: Vec::new(), held: 0, stale: false }
+    }
+
+    /// Items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Puts an item in.
+    pub fn insert(&mut self, value: T) -> BagKey {
+        let index = self.next;
+        self.next += 1;
+        let slot = Slot { value, shadow: T::Shadow::default(), id: Id::NONE, held: false, touched: true };
+        self.items.insert(index, slot);
+        self.touched.push(index);
+        BagKey(index)
+    }
+
+    /// Takes an item out.
+    pub fn remove(&mut self, key: BagKey) -> Option<T> {
+        let slot = self.items.remove(&key.0)?;
+        self.stale |= slot.held;
+        Some(slot.value)
+    }
+
+    /// Takes all items out.
+    pub fn clear(&mut self) {
+        self.stale |= self.held > 0;
+        self.items.clear();
+        self.touched.clear();
+    }
+
+    /// An item.
+    #[must_use]
+    pub fn get(&self, key: BagKey) -> Option<&T> {
+        self.items.get(&key.0).map(|slot| &slot.value)
+    }
+
+    /// An item, to change.
+    pub fn get_mut(&mut self, key: BagKey) -> Option<&mut T> {
+        let slot = self.items.get_mut(&key.0)?;
+        if !slot.touched {
+            slot.touched = true;
+            self.touched.push(key.0);
+        }
+        Some(&mut slot.value)
+    }
+
+    /// The items, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (BagKey, &T)> {
+        self.items.iter().map(|(index, slot)| (BagKey(*index), &slot.value))
+    }
+
+    /// The items to change, the oldest first. Only those that the iterator comes to are touched.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (BagKey, &mut T)> {
+        let touched = &mut self.touched;
+        self.items.iter_mut().map(move |(index, slot)| {
+            if !slot.touched {
+                slot.touched = true;
+                touched.push(*index);
+            }
+            (BagKey(*index), &mut slot.value)
+        })
+    }
+
+    /// The name of an item in views.
+    pub fn id(&mut self, key: BagKey) -> Option<Id> {
+        let slot = self.items.get_mut(&key.0)?;
+        if slot.id == Id::NONE {
+            slot.id = Id::fresh();
+        }
+        Some(slot.id)
+    }
+
+    fn renew(&mut self) {
+        self.stale = false;
+        self.held = 0;
+        self.touched = self.items.keys().copied().collect();
+        for slot in self.items.values_mut() {
+            slot.held = false;
+            slot.touched = true;
+        }
+    }
+
+    fn patch_items(&mut self, w: &mut Writer) {
+        if u32::try_from(self.items.len()).is_err() {
+            w.fault = Some(Fault::NoIndexes);
+            return;
+        }
+        let touched = std::mem::take(&mut self.touched);
+        let altered = |index| self.items.get(index).is_some_and(Slot::is_altered);
+        if self.stale || touched.iter().any(altered) {
+            self.rebuild(w);
+        } else {
+            self.append(&touched, w);
+        }
+        let outer = w.item;
+        for index in touched {
+            let Some(slot) = self.items.get_mut(&index) else { continue };
+            slot.touched = false;
+            w.item = slot.id;
+            slot.value.patch_content(&mut slot.shadow, w);
+        }
+        w.item = outer;
+    }
+
+    fn rebuild(&mut self, w: &mut Writer) {
+        let mark = w.begin(self.reference);
+        if self.held > 0 {
+            w.op(CLEAR);
+        }
+        self.stale = false;
+        self.held = 0;
+        for slot in self.items.values_mut() {
+            slot.write(self.held, w);
+            self.held += 1;
+        }
+        w.end(mark);
+    }
+
+    fn append(&mut self, touched: &[u64], w: &mut Writer) {
+        let mark = w.begin(self.reference);
+        for index in touched {
+            let Some(slot) = self.items.get_mut(index) else { continue };
+            if !slot.held {
+                slot.write(self.held, w);
+                self.held += 1;
+            }
+        }
+        w.end(mark);
+    }
+
+    fn repeat_items(&self, w: &mut Writer) {
+        let mark = w.begin(self.reference);
+        // An index may be another item's than when a client that comes back went away.
+        if w.joining != Joining::New {
+            w.op(CLEAR);
+        }
+        for (index, slot) in (0..).zip(self.items.values()) {
+            let op = |w: &mut Writer| {
+                w.op(ADD);
+                w.count(index);
+            };
+            slot.value.repeat(op, &slot.shadow, w);
+        }
+        w.end(mark);
+        let outer = w.item;
+        for slot in self.items.values() {
+            w.item = slot.id;
+            w.meet(slot.id);
+            slot.value.repeat_content(&slot.shadow, w);
+        }
+        w.item = outer;
+    }
+}
+
+impl<T: Item> Slot<T> {
+    /// Whether clients hold another value.
+    fn is_altered(&self) -> bool {
+        self.held && self.value.delta(&self.shadow, false) != Delta::Same
+    }
+
+    fn write(&mut self, index: u32, w: &mut Writer) {
+        w.op(ADD);
+        w.count(index);
+        if std::mem::replace(&mut self.held, true) && T::IS_REFERENCE {
+            self.value.repeat(|_| {}, &self.shadow, w);
+        } else {
+            self.value.write(&mut self.shadow, w);
+        }
+    }
+}
+
+/// Different items without order: clients see it as a `SetSchema`. Removals cost what they do in a [`Bag`].
+pub struct Set<T: Item + Eq + Hash + Clone> {
+    bag: Bag<T>,
+    keys: HashMap<T, BagKey>,
+}
+
+impl<T: Item + Eq + Hash + Clone> Set<T> {
+    /// An empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { bag: Bag::new(), keys: HashMap::new() }
+    }
+
+    /// Items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Whether the item is in.
+    #[must_use]
+    pub fn contains(&self, item: &T) -> bool {
+        self.keys.contains_key(item)
+    }
+
+    /// Puts an item in. Returns false where it was in already.
+    pub fn insert(&mut self, item: T) -> bool {
+        if self.contains(&item) {
+            return false;
+        }
+        self.keys.insert(item.clone(), self.bag.insert(item));
+        true
+    }
+
+    /// Takes an item out. Returns false where it was not in.
+    pub fn remove(&mut self, item: &T) -> bool {
+        self.keys.remove(item).is_some_and(|key| self.bag.remove(key).is_some())
+    }
+
+    /// Takes all items out.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.bag.clear();
+    }
+
+    /// The items, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.bag.iter().map(|(_, item)| item)
+    }
+}
+
+/// Both are written alike; only their names in the reflection differ.
+macro_rules! unkeyed {
+    ($type:ty, $name:literal, [$($bounds:tt)+], |$this:ident| $bag:expr, |$mutable:ident| $bag_mut:expr) => {
+        impl<T: $($bounds)+> Value for $type {
+            type Shadow = u32;
+            const IS_REFERENCE: bool = true;
+
+            fn kind(types: &mut Types) -> Kind {
+                Kind::collection($name, T::kind(types))
+            }
+
+            fn delta(&self, shadow: &u32, fresh: bool) -> Delta {
+                let $this = self;
+                Delta::of_reference($bag.reference, *shadow, fresh)
+            }
+
+            fn write(&mut self, shadow: &mut u32, w: &mut Writer) {
+                let $mutable = self;
+                $bag_mut.renew();
+                $bag_mut.reference = w.fresh_ref();
+                *shadow = $bag_mut.reference;
+                w.count(*shadow);
+            }
+
+            fn repeat(&self, op: impl FnOnce(&mut Writer), shadow: &u32, w: &mut Writer) -> bool {
+                op(w);
+                w.count(*shadow);
+                true
+            }
+
+            fn patch_content(&mut self, _: &mut u32, w: &mut Writer) {
+                let $mutable = self;
+                if $bag_mut.stale || !$bag_mut.touched.is_empty() {
+                    $bag_mut.patch_items(w);
+                }
+            }
+
+            fn repeat_content(&self, _: &u32, w: &mut Writer) {
+                let $this = self;
+                $bag.repeat_items(w);
+            }
+        }
+
+        impl<T: $($bounds)+> Present for $type {}
+
+        impl<T: $($bounds)+> Default for $type {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<T: $($bounds)+> FromIterator<T> for $type {
+            fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+                let mut all = Self::new();
+                all.extend(items);
+                all
+            }
+        }
+
+        impl<T: $($bounds)+> Extend<T> for $type {
+            fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+                for item in items {
+                    self.insert(item);
+                }
+            }
+        }
+    };
+}
+
+unkeyed!(Bag<T>, "collection", [Item], |this| this, |this| this);
+unkeyed!(Set<T>, "set", [Item + Eq + Hash + Clone], |this| this.bag, |this| this.bag);
+
+impl<T: Item + Clone> Clone for Bag<T> {
+    /// A bag of its own with the same items: clients see it as another one, and keys are new.
+    fn clone(&self) -> Self {
+        self.iter().map(|(_, item)| item.clone()).collect()
+    }
+}
+
+impl<T: Item + Eq + Hash + Clone> Clone for Set<T> {
+    /// A set of its own with the same items: clients see it as another one.
+    fn clone(&self) -> Self {
+        self.iter().cloned().collect()
+    }
+}
+
+impl<T: Item + fmt::Debug> fmt::Debug for Bag<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(_, item)| item)).finish()
+    }
+}
+
+impl<T: Item + Eq + Hash + Clone + fmt::Debug> fmt::Debug for Set<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

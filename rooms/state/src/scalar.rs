@@ -1,0 +1,110 @@
+//! Values that are written in place: numbers, `bool` and `String`.
+
+use crate::bytes;
+use crate::reflection::{Kind, Types};
+use crate::value::{Delta, Item, Present, Value};
+use crate::writer::Writer;
+use std::ops::{Deref, DerefMut};
+
+/// A number in the format's self-describing form `number`: one byte for small whole numbers, up to nine for others.
+/// Whole numbers and fractions arrive exactly as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Number(pub f64);
+
+/// A signed 64-bit integer that arrives as a `BigInt`, without the loss beyond 2^53 that `i64` has in JavaScript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BigInt(pub i64);
+
+/// An unsigned 64-bit integer that arrives as a `BigInt`, without the loss beyond 2^53 that `u64` has in JavaScript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BigUint(pub u64);
+
+/// A scalar: its name in reflections, whether two are the same on the wire, and its bytes.
+macro_rules! scalar {
+    ($type:ty, $name:literal, $same:expr, $write:expr) => {
+        impl Value for $type {
+            type Shadow = $type;
+            const IS_REFERENCE: bool = false;
+
+            fn kind(_: &mut Types) -> Kind {
+                Kind::Primitive($name)
+            }
+
+            #[inline]
+            fn delta(&self, shadow: &Self, fresh: bool) -> Delta {
+                let same: fn(&$type, &$type) -> bool = $same;
+                if fresh || !same(self, shadow) { Delta::Set } else { Delta::Same }
+            }
+
+            #[inline]
+            fn write(&mut self, shadow: &mut Self, w: &mut Writer) {
+                shadow.clone_from(self);
+                let write: fn(&$type, &mut Vec<u8>) = $write;
+                write(self, &mut w.bytes);
+            }
+
+            #[inline]
+            fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Self, w: &mut Writer) -> bool {
+                op(w);
+                let write: fn(&$type, &mut Vec<u8>) = $write;
+                write(self, &mut w.bytes);
+                true
+            }
+        }
+
+        impl Present for $type {}
+        impl Item for $type {}
+    };
+}
+
+/// Fixed little-endian bytes.
+macro_rules! fixed {
+    ($type:ty, $name:literal) => {
+        scalar!($type, $name, |a, b| a == b, |v, out| out.extend_from_slice(&v.to_le_bytes()));
+    };
+}
+
+fixed!(i8, "int8");
+fixed!(u8, "uint8");
+fixed!(i16, "int16");
+fixed!(u16, "uint16");
+fixed!(i32, "int32");
+fixed!(u32, "uint32");
+fixed!(i64, "int64");
+fixed!(u64, "uint64");
+// Floats are compared by their bits: a NaN is sent once, and the sign of zero counts.
+scalar!(f32, "float32", |a, b| a.to_bits() == b.to_bits(), |v, out| out.extend_from_slice(&v.to_le_bytes()));
+scalar!(f64, "float64", |a, b| a.to_bits() == b.to_bits(), |v, out| out.extend_from_slice(&v.to_le_bytes()));
+scalar!(Number, "number", |a, b| a.0.to_bits() == b.0.to_bits(), |v, out| bytes::number(v.0, out));
+scalar!(BigInt, "bigint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));
+scalar!(BigUint, "biguint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));
+scalar!(bool, "boolean", |a, b| a == b, |v, out| out.push(u8::from(*v)));
+scalar!(String, "string", |a, b| a == b, |v, out| bytes::string(v, out));
+
+macro_rules! transparent {
+    ($type:ty, $inner:ty) => {
+        impl Deref for $type {
+            type Target = $inner;
+
+            fn deref(&self) -> &$inner {
+                &self.0
+            }
+        }
+
+        impl DerefMut for $type {
+            fn deref_mut(&mut self) -> &mut $inner {
+                &mut self.0
+            }
+        }
+
+        impl From<$inner> for $type {
+            fn from(value: $inner) -> Self {
+                Self(value)
+            }
+        }
+    };
+}
+
+transparent!(Number, f64);
+transparent!(BigInt, i64);
+transparent!(BigUint, u64);

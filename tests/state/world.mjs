@@ -1,0 +1,80 @@
+// The classes that a client's author would write for the state of the example program `mutations`.
+
+const wide = Object.fromEntries(
+  Array.from({ length: 63 }, (_, index) => [`f${index}`, index === 40 ? ["uint8"] : index >= 20 && index <= 22 ? "Point" : "uint8"]),
+);
+
+const FIELDS = {
+  Point: { x: "float32", y: "float32" },
+  Base: { id: "uint32", at: "Point" },
+  Stack: { kind: "uint8", count: "uint16", history: ["int16"] },
+  Unit: {
+    name: "string",
+    x: "float32",
+    y: "float64",
+    tags: ["string"],
+    stacks: { map: "Stack" },
+    spot: "Point",
+    alive: "boolean",
+  },
+  Wide: wide,
+  Tree: { name: "string", children: ["Tree"] },
+  World: {
+    a: "int8",
+    b: "uint8",
+    c: "int16",
+    d: "uint16",
+    e: "int32",
+    f: "uint32",
+    g: "int64",
+    h: "uint64",
+    i: "float32",
+    j: "float64",
+    k: "number",
+    l: "bigint64",
+    m: "biguint64",
+    n: "boolean",
+    o: "string",
+    p: "string",
+    q: "float64",
+    flags: { map: "boolean" },
+    numbers: ["number"],
+    words: ["string"],
+    units: { map: "Unit" },
+    stacks: ["Stack"],
+    set: { set: "int32" },
+    names: { set: "string" },
+    bag: { collection: "string" },
+    things: { collection: "Stack" },
+    wide: "Wide",
+    unit: "Unit",
+    map: { map: "uint8" },
+    tree: "Tree",
+  },
+};
+
+const roots = new Map();
+
+/** The class `World`, written with one schema library. */
+export function World(major, library) {
+  if (roots.has(major)) return roots.get(major);
+  const { Schema, defineTypes } = library;
+  class Point extends Schema {}
+  class Base extends Schema {}
+  class Stack extends Schema {}
+  class Unit extends Base {}
+  class Wide extends Schema {}
+  class Tree extends Schema {}
+  class World extends Schema {}
+  const classes = { Point, Base, Stack, Unit, Wide, Tree, World };
+  const resolve = (type) => {
+    if (typeof type === "string") return classes[type] ?? type;
+    if (Array.isArray(type)) return type.map(resolve);
+    return Object.fromEntries(Object.entries(type).map(([kind, item]) => [kind, resolve(item)]));
+  };
+  for (const [name, fields] of Object.entries(FIELDS)) {
+    defineTypes(classes[name], Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, resolve(type)])));
+  }
+  roots.set(major, World);
+  return World;
+}
