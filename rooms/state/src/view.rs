@@ -56,7 +56,7 @@ impl Audience {
 }
 
 /// What one client may see beyond what everybody sees. Changes reach the client with the next patch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     wanted: HashSet<(Id, Tag)>,
     /// What the client has been shown.
