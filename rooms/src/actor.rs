@@ -44,6 +44,7 @@ impl<R: Room> Actor<R> {
     pub(crate) async fn run(mut self) {
         let unclaimed = Instant::now() + self.core.shared.config.seat_expiry;
         self.core.schedule.at(unclaimed, Due::Unclaimed);
+        self.core.schedule.at(Instant::now() + self.core.shared.config.ping_interval, Due::Pings);
         self.core.publish();
         // A room that gave up at birth.
         if self.is_over() {
@@ -82,7 +83,9 @@ impl<R: Room> Actor<R> {
             self.mail(mail);
             self.settle();
         }
-        self.core.flush();
+        while self.core.flush() {
+            self.settle();
+        }
         self.core.publish();
         if self.is_over() { Next::Dispose } else { Next::Continue }
     }
@@ -179,6 +182,10 @@ impl<R: Room> Actor<R> {
                 }
                 Expired::Nothing => {}
             },
+            Due::Pings => {
+                self.core.ping();
+                self.core.schedule.at(Instant::now() + self.core.shared.config.ping_interval, Due::Pings);
+            }
             // A room that is kept while empty waits for its first client as long as it likes.
             Due::Unclaimed => self.core.claimed = true,
         }
@@ -342,6 +349,6 @@ enum Next {
 
 /// Tells a socket that it gets no seat.
 pub(crate) fn refuse(outbox: &Arc<Outbox>, reconnecting: bool, refusal: &Refusal) {
-    outbox.push(&mut vec![Frame::error(refusal).into_bytes()]);
+    outbox.push(&[Frame::error(refusal).into_bytes()]);
     outbox.close(if reconnecting { CloseReason::ReconnectRefused } else { CloseReason::JoinRefused });
 }

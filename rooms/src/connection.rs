@@ -1,7 +1,8 @@
-//! One client's socket after the upgrade: reads messages for the room, writes what the room queued, keeps it alive.
+//! One client's socket after the upgrade: reads messages for the room, and writes what the room could not.
 //!
-//! The WebSocket protocol itself (masks, fragments, control frames, limits) is tungstenite's. Its answers, pongs and
-//! closes, go through the same queue as the room's frames, which are framed already and shared with other sockets.
+//! The WebSocket protocol itself (masks, fragments, control frames, limits) is tungstenite's. It is fed from a buffer
+//! that lives for one read, so an idle connection keeps none. Its answers, pongs and closes, go through the same queue
+//! as the room's frames.
 
 use crate::close::CloseReason;
 use crate::counters::{add, count};
@@ -13,31 +14,28 @@ use crate::registry::Entry;
 use crate::shared::Shared;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{
     CloseFrame, Message, Role, WebSocketConfig, WebSocketContext,
 };
 
-/// Read buffer of a socket, in bytes. Small, for an idle connection keeps it.
-const READ_BUFFER: usize = 2048;
+/// Bytes of one read.
+const READ_BUFFER: usize = 4096;
 
-/// Messages read in one poll before the task yields.
-const READ_BATCH: usize = 32;
+/// Bytes that tungstenite takes at a time, beyond a message whose length it knows. An idle connection keeps them.
+const PARSE_BUFFER: usize = 128;
 
-/// Frames in one write.
-const WRITE_BATCH: usize = 64;
-
-/// A WebSocket ping without payload.
-const PING: &[u8] = &[0x89, 0];
+/// Reads in one poll before the task yields.
+const READ_BATCH: usize = 8;
 
 /// Where a socket's messages go.
 pub(crate) struct Seat {
@@ -46,8 +44,11 @@ pub(crate) struct Seat {
     pub(crate) socket: SocketId,
 }
 
-pub(crate) struct Connection<S> {
-    stream: Stream<S>,
+pub(crate) struct Connection<R> {
+    reader: R,
+    /// What was read and not yet understood, where that had to stop between two messages.
+    unread: Option<Bytes>,
+    outbox: Arc<Outbox>,
     websocket: WebSocketContext,
     /// `None` where the socket was refused before it reached a room.
     seat: Option<Seat>,
@@ -55,17 +56,6 @@ pub(crate) struct Connection<S> {
     /// A message that waits for space in the room's mailbox. Nothing is read until it is in.
     forwarding: Option<BoxFuture<'static, Result<(), RoomGone>>>,
     rate: Rate,
-    ping: Pin<Box<Sleep>>,
-    unanswered: u32,
-}
-
-/// The bytes of a socket, and what is queued for it.
-struct Stream<S> {
-    io: S,
-    outbox: Arc<Outbox>,
-    writing: VecDeque<Bytes>,
-    /// How much of the first frame is written.
-    written: usize,
 }
 
 /// How the open phase of a connection ends.
@@ -89,22 +79,29 @@ impl Ending {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    pub(crate) fn new(io: S, outbox: Arc<Outbox>, seat: Option<Seat>, shared: Arc<Shared>) -> Self {
+impl<R: AsyncRead + Unpin> Connection<R> {
+    /// `early` is what was read from the client before.
+    pub(crate) fn new(
+        reader: R,
+        early: Bytes,
+        outbox: Arc<Outbox>,
+        seat: Option<Seat>,
+        shared: Arc<Shared>,
+    ) -> Self {
         let config = &shared.config;
         let websocket = WebSocketConfig::default()
-            .read_buffer_size(READ_BUFFER)
+            .read_buffer_size(PARSE_BUFFER)
             .write_buffer_size(0)
             .max_message_size(Some(config.max_message_bytes))
             .max_frame_size(Some(config.max_message_bytes));
         Self {
-            stream: Stream { io, outbox, writing: VecDeque::new(), written: 0 },
+            reader,
+            unread: Some(early),
+            outbox,
             websocket: WebSocketContext::new(Role::Server, Some(websocket)),
             seat,
             forwarding: None,
             rate: Rate::new(config.messages_per_second, config.bytes_per_second, Instant::now()),
-            ping: Box::pin(sleep(config.ping_interval)),
-            unanswered: 0,
             shared,
         }
     }
@@ -125,23 +122,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let linger = self.shared.config.close_linger;
         // Whoever does not answer the close in time is dropped, which is all that can be done.
         let _ = timeout(linger, self.finish(ending)).await;
-        self.stream.forget();
+        self.outbox.release();
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
-        if let Some(reason) = self.stream.outbox.take(cx.waker(), &mut self.stream.writing) {
+        if let Some(reason) = self.outbox.closed(cx.waker()) {
             return Poll::Ready(Ending::ByRoom(reason));
         }
         let mut ending = self.poll_forwarding(cx);
         if ending.is_pending() && self.forwarding.is_none() {
             ending = self.poll_read(cx);
         }
-        if ending.is_pending() {
-            ending = self.poll_ping(cx);
-        }
-        match self.stream.poll_write(cx, &self.shared) {
-            Poll::Ready(Err(_)) => Poll::Ready(Ending::Lost(CloseReason::ConnectionLost)),
-            Poll::Ready(Ok(())) | Poll::Pending => ending,
+        match self.outbox.poll_write(cx) {
+            Poll::Ready(Err(_)) if ending.is_pending() => {
+                Poll::Ready(Ending::Lost(CloseReason::ConnectionLost))
+            }
+            Poll::Ready(_) | Poll::Pending => ending,
         }
     }
 
@@ -157,37 +153,72 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
+        self.poll_fed(cx, |connection, feed, cx| connection.understand(feed, cx))
+    }
+
+    /// Feeds `eat` with what was left over and what can be read, until it has a result, a message waits for the room,
+    /// or nothing more is there.
+    fn poll_fed<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut eat: impl FnMut(&mut Self, Feed<'_>, &mut Context<'_>) -> Option<T>,
+    ) -> Poll<T> {
+        if let Some(unread) = self.unread.take()
+            && let Some(result) = eat(self, Feed::Bytes(&unread), cx)
+        {
+            return Poll::Ready(result);
+        }
+        let mut scratch = [MaybeUninit::uninit(); READ_BUFFER];
         for _ in 0..READ_BATCH {
-            let read = self.websocket.read(&mut Adapter { stream: &mut self.stream, cx });
-            let message = match read {
-                Ok(message) => message,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
-                Err(error) => return Poll::Ready(broken(&error)),
-            };
-            if let Some(ending) = self.received(message, cx) {
-                return Poll::Ready(ending);
-            }
             if self.forwarding.is_some() {
-                break;
+                return Poll::Pending;
+            }
+            let mut buffer = ReadBuf::uninit(&mut scratch);
+            let read = ready!(Pin::new(&mut self.reader).poll_read(cx, &mut buffer));
+            let feed = match buffer.filled() {
+                // A socket that failed is at its end too.
+                [] => Feed::End,
+                _ if read.is_err() => Feed::End,
+                bytes => Feed::Bytes(bytes),
+            };
+            if let Some(result) = eat(self, feed, cx) {
+                return Poll::Ready(result);
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
+    /// Takes the messages out of what was read.
+    fn understand(&mut self, mut feed: Feed<'_>, cx: &mut Context<'_>) -> Option<Ending> {
+        loop {
+            let message = match self.websocket.read(&mut Adapter { feed: &mut feed, outbox: &self.outbox }) {
+                Ok(message) => message,
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return None,
+                Err(error) => return Some(broken(&error)),
+            };
+            let ending = self.received(message, cx);
+            if ending.is_some() || self.forwarding.is_some() {
+                self.unread = Some(feed.rest());
+                return ending;
+            }
+        }
+    }
+
     fn received(&mut self, message: Message, cx: &mut Context<'_>) -> Option<Ending> {
-        self.unanswered = 0;
+        self.outbox.hear();
         count(&self.shared.counters.messages_in);
         add(&self.shared.counters.bytes_in, message.len() as u64);
         if !self.rate.allows(message.len(), Instant::now()) {
             return Some(Ending::ByUs(CloseReason::RateLimited));
         }
-        if self.stream.outbox.waiting() > self.shared.config.outbound_queue_bytes {
+        if self.outbox.waiting() > self.shared.config.outbound_queue_bytes {
             return Some(Ending::ByUs(CloseReason::SlowReader));
         }
         match message {
             Message::Binary(bytes) => self.forward(bytes, cx),
             Message::Close(frame) => {
+                self.answer();
                 let code = frame.map_or(1005, |frame| u16::from(frame.code));
                 Some(Ending::ByClient(CloseReason::ByClient(code)))
             }
@@ -212,45 +243,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Pings an idle client. While its room keeps it waiting nothing is read, so no answer can be missed.
-    fn poll_ping(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
-        while self.ping.as_mut().poll(cx).is_ready() {
-            if self.unanswered >= self.shared.config.ping_misses {
-                return Poll::Ready(Ending::Lost(CloseReason::PingTimeout));
-            }
-            if self.forwarding.is_none() {
-                self.unanswered += 1;
-                self.stream.queue(Bytes::from_static(PING));
-            }
-            self.ping.as_mut().reset(Instant::now() + self.shared.config.ping_interval);
-        }
-        Poll::Pending
-    }
-
     /// Says goodbye, and reads until the client does too: a socket dropped with unread bytes loses what it wrote.
     /// Failures to shut the socket down are not looked at, for it is dropped next.
     async fn finish(&mut self, ending: Ending) {
         match ending {
+            Ending::Lost(_) | Ending::ByRoom(CloseReason::PingTimeout) => return,
             Ending::ByRoom(reason) | Ending::ByUs(reason) => self.close(reason),
             Ending::ByClient(_) => {}
-            Ending::Lost(_) => return,
         }
-        let shared = self.shared.clone();
-        if poll_fn(|cx| self.stream.poll_write(cx, &shared)).await.is_err() {
+        if poll_fn(|cx| self.outbox.poll_write(cx)).await.is_err() {
             return;
         }
         match ending.reason() {
             // What such a client sends cannot be read as messages any more.
             CloseReason::TooBig | CloseReason::ProtocolError => {
-                let _ = self.stream.io.shutdown().await;
+                let _ = self.outbox.shutdown().await;
                 poll_fn(|cx| self.poll_discard(cx)).await;
             }
             CloseReason::ByClient(_) => {
-                let _ = self.stream.io.shutdown().await;
+                let _ = self.outbox.shutdown().await;
             }
             _ => {
                 poll_fn(|cx| self.poll_goodbye(cx)).await;
-                let _ = self.stream.io.shutdown().await;
+                let _ = self.outbox.shutdown().await;
             }
         }
     }
@@ -258,41 +273,40 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Queues the close frame, behind all that waits or, for a slow reader, behind the frame that is half out.
     fn close(&mut self, reason: CloseReason) {
         if reason == CloseReason::SlowReader {
-            self.stream.drop_whole_frames();
+            self.outbox.drop_whole_frames();
         }
         let code = CloseCode::from(reason.code());
         let code = if code.is_allowed() { code } else { CloseCode::Normal };
         let frame = CloseFrame { code, reason: reason.label().into() };
-        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let mut feed = Feed::Bytes(&[]);
         // Closing writes into the queue alone, which takes everything.
-        let _ = self.websocket.close(&mut Adapter { stream: &mut self.stream, cx: &mut cx }, Some(frame));
+        let _ = self.websocket.close(&mut Adapter { feed: &mut feed, outbox: &self.outbox }, Some(frame));
+    }
+
+    /// Queues tungstenite's answer to the client's close frame.
+    fn answer(&mut self) {
+        let mut feed = Feed::Bytes(&[]);
+        // It reports that the connection is closed, which is the point.
+        let _ = self.websocket.flush(&mut Adapter { feed: &mut feed, outbox: &self.outbox });
     }
 
     fn poll_goodbye(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        for _ in 0..READ_BATCH {
-            match self.websocket.read(&mut Adapter { stream: &mut self.stream, cx }) {
-                Ok(Message::Close(_)) => return Poll::Ready(()),
-                Ok(_) => {}
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
-                Err(_) => return Poll::Ready(()),
+        self.poll_fed(cx, |connection, mut feed, _| {
+            loop {
+                let mut adapter = Adapter { feed: &mut feed, outbox: &connection.outbox };
+                match connection.websocket.read(&mut adapter) {
+                    Ok(Message::Close(_)) => return Some(()),
+                    Ok(_) => {}
+                    Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return None,
+                    Err(_) => return Some(()),
+                }
             }
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        })
     }
 
     /// Reads without understanding until the client ends the stream.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut scratch = [0; READ_BUFFER];
-        for _ in 0..READ_BATCH {
-            let mut buffer = ReadBuf::new(&mut scratch);
-            match ready!(Pin::new(&mut self.stream.io).poll_read(cx, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => {}
-                Ok(()) | Err(_) => return Poll::Ready(()),
-            }
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        self.poll_fed(cx, |_, feed, _| matches!(feed, Feed::End).then_some(()))
     }
 }
 
@@ -308,79 +322,41 @@ fn broken(error: &Error) -> Ending {
 const RESET: tokio_tungstenite::tungstenite::error::ProtocolError =
     tokio_tungstenite::tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
 
-impl<S: AsyncWrite + Unpin> Stream<S> {
-    fn queue(&mut self, frame: Bytes) {
-        self.outbox.added(frame.len());
-        self.writing.push_back(frame);
-    }
-
-    /// Writes until all is out or the socket takes no more. Ready once nothing is left.
-    fn poll_write(&mut self, cx: &mut Context<'_>, shared: &Shared) -> Poll<io::Result<()>> {
-        while !self.writing.is_empty() {
-            let mut slices = [IoSlice::new(&[]); WRITE_BATCH];
-            let mut count = 0;
-            for (slice, frame) in slices.iter_mut().zip(&self.writing) {
-                let skip = if count == 0 { self.written } else { 0 };
-                *slice = IoSlice::new(&frame[skip..]);
-                count += 1;
-            }
-            match ready!(Pin::new(&mut self.io).poll_write_vectored(cx, &slices[..count])) {
-                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Ok(bytes) => self.advance(bytes, shared),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    fn advance(&mut self, mut bytes: usize, shared: &Shared) {
-        self.outbox.done(bytes);
-        add(&shared.counters.bytes_out, bytes as u64);
-        while let Some(first) = self.writing.front() {
-            let left = first.len() - self.written;
-            if bytes < left {
-                self.written += bytes;
-                return;
-            }
-            bytes -= left;
-            self.written = 0;
-            self.writing.pop_front();
-            count(&shared.counters.frames_out);
-        }
-    }
-
-    fn drop_whole_frames(&mut self) {
-        let keep = usize::from(self.written > 0);
-        let dropped = self.writing.drain(keep..).map(|frame| frame.len()).sum();
-        self.outbox.done(dropped);
-    }
-
-    fn forget(&mut self) {
-        self.written = 0;
-        self.writing.clear();
-    }
+/// What was read from a client.
+enum Feed<'a> {
+    Bytes(&'a [u8]),
+    End,
 }
 
-/// The socket as tungstenite sees it: reads come from it, writes go to the queue.
-struct Adapter<'a, 'c, S> {
-    stream: &'a mut Stream<S>,
-    cx: &'a mut Context<'c>,
-}
-
-impl<S: AsyncRead + Unpin> Read for Adapter<'_, '_, S> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut buffer = ReadBuf::new(bytes);
-        match Pin::new(&mut self.stream.io).poll_read(self.cx, &mut buffer) {
-            Poll::Ready(read) => read.map(|()| buffer.filled().len()),
-            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+impl Feed<'_> {
+    fn rest(&self) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => Bytes::copy_from_slice(bytes),
+            Self::End => Bytes::new(),
         }
     }
 }
 
-impl<S: AsyncWrite + Unpin> Write for Adapter<'_, '_, S> {
+/// The socket as tungstenite sees it: it reads what was fed, and what it writes is queued.
+struct Adapter<'a, 'f> {
+    feed: &'a mut Feed<'f>,
+    outbox: &'a Outbox,
+}
+
+impl Read for Adapter<'_, '_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.feed {
+            Feed::End => Ok(0),
+            Feed::Bytes([]) => Err(io::ErrorKind::WouldBlock.into()),
+            Feed::Bytes(bytes) => bytes.read(into),
+        }
+    }
+}
+
+impl Write for Adapter<'_, '_> {
     /// Takes one whole frame: tungstenite buffers frames and writes its buffer out in one call.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.queue(Bytes::copy_from_slice(bytes));
+        self.outbox.control(bytes);
         Ok(bytes.len())
     }
 

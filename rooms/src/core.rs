@@ -1,19 +1,19 @@
 //! A room's seats and what it owes its clients: everything about a room except the application's own state.
 //!
-//! No I/O and no handler happens here. Frames wait in `pending` until the actor's turn ends, closes wait in
-//! `departures` until the handler that caused them has returned.
+//! No handler runs here. Frames wait until the actor's turn ends or they are many, closes wait in `departures` until
+//! the handler that caused them has returned.
 
 use crate::close::CloseReason;
+use crate::counters::Sent;
 use crate::frame::Frame;
 use crate::generation::Generation;
 use crate::id::{SessionId, Token, TokenDigest};
 use crate::mail::{Claim, Connect, RoomHandle, SocketId};
-use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::registry::{Entry, Listing};
 use crate::schedule::{Due, Schedule, Slot};
 use crate::shared::Shared;
-use bytes::Bytes;
+use crate::socket::{Broadcasts, Overflow, Queued, Silent, Socket};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -26,8 +26,9 @@ pub(crate) struct Core<E> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) schedule: Schedule,
     members: HashMap<SessionId, Member>,
-    /// Clients with frames to hand over at the end of the turn.
+    /// Clients with frames of their own to hand over at the end of the turn.
     dirty: Vec<SessionId>,
+    broadcasts: Broadcasts,
     /// Seats whose connection ended and whose handlers have not run yet.
     departures: VecDeque<Departure>,
     max_clients: usize,
@@ -64,17 +65,6 @@ enum Place {
         token: TokenDigest,
         until: Instant,
     },
-}
-
-struct Socket {
-    id: SocketId,
-    outbox: Arc<Outbox>,
-    token: TokenDigest,
-    generation: Generation,
-    /// The client has acknowledged its join; before that its frames wait.
-    acknowledged: bool,
-    pending: Vec<Bytes>,
-    pending_bytes: usize,
 }
 
 /// A seat whose connection or hold ended.
@@ -123,6 +113,7 @@ impl<E> Core<E> {
             schedule: Schedule::default(),
             members: HashMap::new(),
             dirty: Vec::new(),
+            broadcasts: Broadcasts::default(),
             departures: VecDeque::new(),
             max_clients: max_clients.unwrap_or(ceiling).min(ceiling),
             locked: false,
@@ -279,15 +270,7 @@ impl<E> Core<E> {
         let session = connect.session;
         self.remove(session);
         let token = Token::random();
-        let socket = Socket {
-            id: connect.socket,
-            outbox: connect.outbox.clone(),
-            token: token.digest(),
-            generation: connect.generation,
-            acknowledged: false,
-            pending: Vec::new(),
-            pending_bytes: 0,
-        };
+        let socket = Socket::new(connect, token.digest(), &self.broadcasts);
         let expiry =
             self.schedule.at(Instant::now() + self.shared.config.handshake_timeout, Due::Seat(session));
         self.members.insert(session, Member { place: Place::Connected(socket), expiry: Some(expiry) });
@@ -298,14 +281,14 @@ impl<E> Core<E> {
     /// Sends the join answer, ahead of all that waits.
     pub(crate) fn welcome(&mut self, session: SessionId, token: &Token) {
         if let Some(Member { place: Place::Connected(socket), .. }) = self.members.get(&session) {
-            socket.outbox.push(&mut vec![Frame::join(token).into_bytes()]);
+            socket.outbox.push(&[Frame::join(token).into_bytes()]);
         }
     }
 
     pub(crate) fn acknowledge(&mut self, session: SessionId) {
         let Some(socket) = self.socket(session) else { return };
-        if !std::mem::replace(&mut socket.acknowledged, true) {
-            socket.hand_over();
+        if socket.acknowledge() {
+            self.dirty.push(session);
             self.set_expiry(session, None);
         }
     }
@@ -368,8 +351,8 @@ impl<E> Core<E> {
         let was_connected = matches!(member.place, Place::Connected(_));
         match &mut member.place {
             Place::Connected(socket) => {
-                if socket.acknowledged && reason != CloseReason::SlowReader {
-                    socket.hand_over();
+                if reason != CloseReason::SlowReader {
+                    self.shared.counters.sent(&socket.finish(&self.broadcasts));
                 }
                 socket.outbox.close(reason);
                 member.place = Place::Leaving(socket.token);
@@ -442,64 +425,76 @@ impl<E> Core<E> {
     /// Queues a frame for one client, or ends it as a slow reader.
     pub(crate) fn send(&mut self, session: SessionId, frame: &Frame) {
         let limit = self.shared.config.outbound_queue_bytes;
-        let Some(socket) = self.socket(session) else { return };
-        match socket.queue(frame, limit) {
-            Queued::First => self.dirty.push(session),
-            Queued::More => {}
-            Queued::Overflow => self.depart(session, CloseReason::SlowReader),
+        let Some(Member { place: Place::Connected(socket), .. }) = self.members.get_mut(&session) else {
+            return;
+        };
+        match socket.queue(frame, &self.broadcasts, limit) {
+            Ok(Queued::First) => self.dirty.push(session),
+            Ok(Queued::More) => {}
+            Err(Overflow) => self.depart(session, CloseReason::SlowReader),
         }
     }
 
     pub(crate) fn broadcast(&mut self, frame: &Frame, except: &[SessionId]) {
-        let limit = self.shared.config.outbound_queue_bytes;
-        let mut slow = Vec::new();
-        for (session, member) in &mut self.members {
-            let Place::Connected(socket) = &mut member.place else { continue };
-            if except.contains(session) {
-                continue;
-            }
-            match socket.queue(frame, limit) {
-                Queued::First => self.dirty.push(*session),
-                Queued::More => {}
-                Queued::Overflow => slow.push(*session),
+        if self.broadcasts.is_full(frame) {
+            self.hand_over();
+        }
+        self.broadcasts.push(frame);
+        for session in except {
+            if let Some(Member { place: Place::Connected(socket), .. }) = self.members.get_mut(session) {
+                socket.skip_last(&self.broadcasts);
             }
         }
+    }
+
+    /// Hands all that is due to the sockets, each client's frames in one write. True where that found slow readers,
+    /// whose handlers are to run.
+    pub(crate) fn flush(&mut self) -> bool {
+        self.hand_over();
+        !self.departures.is_empty()
+    }
+
+    fn hand_over(&mut self) {
+        let mut sent = Sent::default();
+        let mut slow = Vec::new();
+        if self.broadcasts.is_empty() {
+            for session in std::mem::take(&mut self.dirty) {
+                if let Some(socket) = self.socket(session) {
+                    sent += socket.hand_over();
+                }
+            }
+        } else {
+            let limit = self.shared.config.outbound_queue_bytes;
+            self.broadcasts.join();
+            for (session, member) in &mut self.members {
+                let Place::Connected(socket) = &mut member.place else { continue };
+                match socket.deliver(&self.broadcasts, limit) {
+                    Ok(delivered) => sent += delivered,
+                    Err(Overflow) => slow.push(*session),
+                }
+            }
+            self.broadcasts.clear();
+            self.dirty.clear();
+        }
+        self.shared.counters.sent(&sent);
         for session in slow {
             self.depart(session, CloseReason::SlowReader);
         }
     }
 
-    /// Hands all that is due to the sockets, each client's frames at once.
-    pub(crate) fn flush(&mut self) {
-        for session in std::mem::take(&mut self.dirty) {
-            if let Some(socket) = self.socket(session)
-                && socket.acknowledged
+    /// Pings every client, and ends those that left too many pings unanswered.
+    pub(crate) fn ping(&mut self) {
+        let misses = self.shared.config.ping_misses;
+        let mut silent = Vec::new();
+        for (session, member) in &mut self.members {
+            if let Place::Connected(socket) = &mut member.place
+                && let Err(Silent) = socket.ping(misses)
             {
-                socket.hand_over();
+                silent.push(*session);
             }
         }
-    }
-}
-
-enum Queued {
-    First,
-    More,
-    Overflow,
-}
-
-impl Socket {
-    fn queue(&mut self, frame: &Frame, limit: usize) -> Queued {
-        if self.pending_bytes + self.outbox.waiting() + frame.size() > limit {
-            return Queued::Overflow;
+        for session in silent {
+            self.depart(session, CloseReason::PingTimeout);
         }
-        let first = self.pending.is_empty();
-        self.pending_bytes += frame.size();
-        self.pending.push(frame.clone().into_bytes());
-        if first { Queued::First } else { Queued::More }
-    }
-
-    fn hand_over(&mut self) {
-        self.pending_bytes = 0;
-        self.outbox.push(&mut self.pending);
     }
 }

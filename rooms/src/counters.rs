@@ -2,6 +2,7 @@
 
 use crate::close::CloseReason;
 use crate::generation::Generation;
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
@@ -19,6 +20,20 @@ pub(crate) struct Counters {
     closes: [AtomicU64; CloseReason::ALL.len()],
 }
 
+/// What a room handed to sockets in one turn.
+#[derive(Default)]
+pub(crate) struct Sent {
+    pub(crate) frames: usize,
+    pub(crate) bytes: usize,
+}
+
+impl AddAssign for Sent {
+    fn add_assign(&mut self, other: Self) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+    }
+}
+
 /// Adds one.
 pub(crate) fn count(counter: &AtomicU64) {
     add(counter, 1);
@@ -29,6 +44,11 @@ pub(crate) fn add(counter: &AtomicU64, amount: u64) {
 }
 
 impl Counters {
+    pub(crate) fn sent(&self, sent: &Sent) {
+        add(&self.frames_out, sent.frames as u64);
+        add(&self.bytes_out, sent.bytes as u64);
+    }
+
     pub(crate) fn joined(&self, generation: Generation) {
         let place = Generation::ALL.iter().position(|listed| *listed == generation).unwrap_or_default();
         count(&self.joins[place]);
@@ -88,9 +108,9 @@ pub struct Snapshot {
     pub messages_in: u64,
     /// Payload bytes of those.
     pub bytes_in: u64,
-    /// Frames handed to sockets.
+    /// Frames that rooms handed to sockets.
     pub frames_out: u64,
-    /// Bytes handed to sockets.
+    /// Bytes of those.
     pub bytes_out: u64,
     /// Messages that no room could take.
     pub bad_messages: u64,

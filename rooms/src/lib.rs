@@ -42,6 +42,8 @@ mod schedule;
 mod serve;
 mod server;
 mod shared;
+mod socket;
+mod stream;
 mod sync;
 mod upgrade;
 mod wire;

@@ -1,78 +1,199 @@
-//! The queue between a room and one client's socket: the room puts frames in without waiting, the connection's task
-//! writes them out.
+//! The way out to one client. The room writes to the socket itself; what the socket does not take at once waits here
+//! for the connection's task.
 //!
-//! The queue counts bytes; whoever puts frames in looks at the count first, for nothing here refuses one.
+//! All of it passes one queue under one lock, so the order holds whoever writes. Nothing here waits, and the lock is
+//! held for one write at most. The queue counts bytes; whoever puts frames in looks at the count first, for nothing
+//! here refuses one.
 
 use crate::close::CloseReason;
+use crate::stream::Writer;
 use crate::sync::lock;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use futures_util::task::AtomicWaker;
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Waker;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker, ready};
 
-#[derive(Default)]
+/// The first byte of a WebSocket close frame.
+const CLOSE_FRAME: u8 = 0x88;
+
 pub(crate) struct Outbox {
-    /// Bytes that are queued here or taken by the connection and not yet in the socket.
+    /// Bytes in the queue.
     waiting: AtomicUsize,
+    /// Whether the client said anything since [`Outbox::was_heard`] was asked.
+    heard: AtomicBool,
     state: Mutex<State>,
-    waker: AtomicWaker,
+    /// The connection's task.
+    task: AtomicWaker,
 }
 
-#[derive(Default)]
 struct State {
-    frames: Vec<Bytes>,
-    close: Option<CloseReason>,
+    /// `None` once the socket failed or its connection is over.
+    writer: Option<Writer>,
+    queue: VecDeque<Bytes>,
+    /// Whether a part of the first frame is out.
+    cut: bool,
+    closing: Option<Closing>,
+}
+
+/// Why nothing more is taken from the room.
+#[derive(Clone, Copy)]
+enum Closing {
+    /// The room or the server closes the client, after what is queued.
+    Reason(CloseReason),
+    /// A close frame is queued, and nothing may follow it.
+    Framed,
 }
 
 impl Outbox {
+    pub(crate) fn new(writer: Writer) -> Self {
+        let state = State { writer: Some(writer), queue: VecDeque::new(), cut: false, closing: None };
+        Self {
+            waiting: AtomicUsize::new(0),
+            heard: AtomicBool::new(false),
+            state: Mutex::new(state),
+            task: AtomicWaker::new(),
+        }
+    }
+
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Moves `frames` in and wakes the connection. A queue that is to close takes nothing more.
-    pub(crate) fn push(&self, frames: &mut Vec<Bytes>) {
-        let bytes = frames.iter().map(Bytes::len).sum();
-        {
-            let mut state = lock(&self.state);
-            if state.close.is_some() {
-                frames.clear();
-                return;
-            }
-            self.waiting.fetch_add(bytes, Ordering::Relaxed);
-            state.frames.append(frames);
-        }
-        self.waker.wake();
+    /// The client said something.
+    pub(crate) fn hear(&self) {
+        self.heard.store(true, Ordering::Relaxed);
     }
 
-    /// Closes the socket once the queued frames are out. The first reason stands.
-    pub(crate) fn close(&self, reason: CloseReason) {
-        {
-            let mut state = lock(&self.state);
-            if state.close.is_some() {
-                return;
-            }
-            state.close = Some(reason);
-        }
-        self.waker.wake();
+    /// Whether the client said anything since this was last asked.
+    pub(crate) fn was_heard(&self) -> bool {
+        self.heard.swap(false, Ordering::Relaxed)
     }
 
-    /// Moves all frames to `writing`. Returns the reason to close after them, once there is one.
-    pub(crate) fn take(&self, waker: &Waker, writing: &mut VecDeque<Bytes>) -> Option<CloseReason> {
-        self.waker.register(waker);
+    // The room's side.
+
+    /// Writes `frames` to the socket, or queues what it does not take. A socket that is to close gets nothing more.
+    pub(crate) fn push(&self, frames: &[Bytes]) {
         let mut state = lock(&self.state);
-        writing.extend(state.frames.drain(..));
-        state.close
+        if state.closing.is_some() || frames.is_empty() {
+            return;
+        }
+        // While a queue is there its task waits for the socket already.
+        let direct = state.queue.is_empty();
+        let mut taken = 0;
+        if direct && let Some(writer) = &mut state.writer {
+            match writer.try_write(frames) {
+                Ok(bytes) => taken = bytes,
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(_) => {
+                    state.writer = None;
+                }
+            }
+        }
+        if state.writer.is_some() {
+            self.enqueue(&mut state, frames, taken);
+        }
+        let wakes = direct && (state.writer.is_none() || !state.queue.is_empty());
+        drop(state);
+        if wakes {
+            self.task.wake();
+        }
     }
 
-    /// The connection queued `bytes` of its own.
-    pub(crate) fn added(&self, bytes: usize) {
-        self.waiting.fetch_add(bytes, Ordering::Relaxed);
+    /// Queues what is left of `frames` after `taken` bytes.
+    fn enqueue(&self, state: &mut State, frames: &[Bytes], mut taken: usize) {
+        for frame in frames {
+            if taken >= frame.len() {
+                taken -= frame.len();
+                continue;
+            }
+            state.cut |= taken > 0;
+            state.queue.push_back(frame.slice(taken..));
+            self.waiting.fetch_add(frame.len() - taken, Ordering::Relaxed);
+            taken = 0;
+        }
     }
 
-    /// The connection wrote or dropped `bytes`.
-    pub(crate) fn done(&self, bytes: usize) {
-        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+    /// Closes the socket once the queue is out. The first reason stands.
+    pub(crate) fn close(&self, reason: CloseReason) {
+        lock(&self.state).closing.get_or_insert(Closing::Reason(reason));
+        self.task.wake();
+    }
+
+    // The connection's side.
+
+    /// The reason for which the room or the server closes the client. `waker` hears of that, and of what is queued.
+    pub(crate) fn closed(&self, waker: &Waker) -> Option<CloseReason> {
+        self.task.register(waker);
+        match lock(&self.state).closing? {
+            Closing::Reason(reason) => Some(reason),
+            Closing::Framed => None,
+        }
+    }
+
+    /// Queues a control frame of the connection's own, whatever is to close. Nothing follows a close frame.
+    pub(crate) fn control(&self, frame: &[u8]) {
+        let mut state = lock(&self.state);
+        if frame.first() == Some(&CLOSE_FRAME) {
+            state.closing.get_or_insert(Closing::Framed);
+        }
+        self.enqueue(&mut state, &[Bytes::copy_from_slice(frame)], 0);
+    }
+
+    /// Writes until the queue is out or the socket takes no more. Ready once nothing is left.
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = lock(&self.state);
+        let State { writer, queue, cut, .. } = &mut *state;
+        let Some(writer) = writer else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
+        while !queue.is_empty() {
+            let mut written = match ready!(writer.poll_write(cx, queue.iter())) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(bytes) => bytes,
+                Err(error) => return Poll::Ready(Err(error)),
+            };
+            self.waiting.fetch_sub(written, Ordering::Relaxed);
+            while let Some(first) = queue.front_mut() {
+                if written < first.len() {
+                    *cut |= written > 0;
+                    first.advance(written);
+                    break;
+                }
+                written -= first.len();
+                *cut = false;
+                queue.pop_front();
+            }
+        }
+        // An idle connection keeps no memory for a queue.
+        *queue = VecDeque::new();
+        Poll::Ready(Ok(()))
+    }
+
+    /// Ends what the client can read.
+    pub(crate) async fn shutdown(&self) -> io::Result<()> {
+        poll_fn(|cx| match &mut lock(&self.state).writer {
+            Some(writer) => writer.poll_shutdown(cx),
+            None => Poll::Ready(Ok(())),
+        })
+        .await
+    }
+
+    /// Drops the queue but for a frame that is partly out.
+    pub(crate) fn drop_whole_frames(&self) {
+        let mut state = lock(&self.state);
+        let keep = usize::from(state.cut);
+        let dropped = state.queue.drain(keep..).map(|frame| frame.len()).sum();
+        self.waiting.fetch_sub(dropped, Ordering::Relaxed);
+    }
+
+    /// Lets go of the socket, whatever is queued.
+    pub(crate) fn release(&self) {
+        let mut state = lock(&self.state);
+        state.writer = None;
+        state.queue = VecDeque::new();
+        self.waiting.store(0, Ordering::Relaxed);
     }
 }

@@ -11,6 +11,8 @@ use tokio::time::Instant;
 pub(crate) enum Due {
     /// A seat's time for its present state is over: reserved, joining or held.
     Seat(SessionId),
+    /// The clients are to be pinged.
+    Pings,
     /// Nobody claimed a seat in the new room.
     Unclaimed,
     Timer(TimerId),

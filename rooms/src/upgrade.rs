@@ -11,6 +11,7 @@ use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::server::Server;
 use crate::shared::Shared;
+use crate::stream::Incoming;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -19,6 +20,7 @@ use http::{StatusCode, Version};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
+use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -114,7 +116,14 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
     let shared = shared.clone();
     let task = async move {
         let Ok(Ok(upgraded)) = timeout(shared.config.handshake_timeout, upgrade).await else { return };
-        serve_seat(&shared, TokioIo::new(upgraded), wanted).await;
+        match upgraded.downcast::<TokioIo<TcpStream>>() {
+            Ok(parts) => {
+                let incoming = Incoming::tcp(parts.io.into_inner(), parts.read_buf);
+                serve_seat(&shared, incoming, wanted).await;
+            }
+            // Another server than ours brought the connection.
+            Err(upgraded) => serve_seat(&shared, Incoming::other(TokioIo::new(upgraded)), wanted).await,
+        }
         drop(places);
     };
     server.shared().tasks.spawn(task);
@@ -122,11 +131,12 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
 }
 
 /// Serves one socket until its end: see [`Connection::run`].
-pub(crate) async fn serve_seat<S>(shared: &Arc<Shared>, io: S, wanted: Wanted)
+pub(crate) async fn serve_seat<R>(shared: &Arc<Shared>, incoming: Incoming<R>, wanted: Wanted)
 where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    R: tokio::io::AsyncRead + Unpin,
 {
-    let outbox = Arc::new(Outbox::default());
+    let Incoming { reader, writer, early } = incoming;
+    let outbox = Arc::new(Outbox::new(writer));
     let socket = shared.next_socket();
     let reconnecting = wanted.token.is_some();
     let entry = wanted.room.and_then(|room| shared.registry.get(room));
@@ -134,7 +144,7 @@ where
         let refusal = if reconnecting { Refusal::reconnect_expired() } else { Refusal::seat_expired() };
         count(&shared.counters.refusals);
         refuse(&outbox, reconnecting, &refusal);
-        return Connection::new(io, outbox, None, shared.clone()).run().await;
+        return Connection::new(reader, early, outbox, None, shared.clone()).run().await;
     };
     shared.sockets.insert(socket.0, outbox.clone());
     let connect = Connect {
@@ -148,7 +158,7 @@ where
         refuse(&outbox, reconnecting, &Refusal::seat_expired());
     }
     let seat = Some(Seat { entry, session, socket });
-    Connection::new(io, outbox, seat, shared.clone()).run().await;
+    Connection::new(reader, early, outbox, seat, shared.clone()).run().await;
     shared.sockets.remove(&socket.0);
 }
 

@@ -8,6 +8,7 @@ mod transcripts;
 
 use crate::id::TokenDigest;
 use crate::matchmaker::Method;
+use crate::stream::Incoming;
 use crate::sync::lock;
 use crate::upgrade::{Wanted, serve_seat};
 use crate::{
@@ -229,7 +230,10 @@ impl World {
             generation: Generation::V18,
         };
         let shared = self.server.shared().clone();
-        self.server.shared().tasks.spawn(async move { serve_seat(&shared, theirs, wanted).await });
+        self.server
+            .shared()
+            .tasks
+            .spawn(async move { serve_seat(&shared, Incoming::other(theirs), wanted).await });
         let socket = WebSocketStream::from_raw_socket(ours, Role::Client, None).await;
         let mut client = Client { socket, seat, token: String::new() };
         let first = client.next().await?;
