@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use crate::id::SessionId;
 use crate::mail::{Connect, Control, Mail, SocketId, Ticket};
 use crate::message::{BadMessage, Message, Payload};
+use crate::messages::Messages;
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::request::Request;
@@ -35,6 +36,7 @@ const FAR: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct Actor<R: Room> {
     pub(crate) room: R,
     pub(crate) core: Core<R::Event>,
+    pub(crate) messages: Arc<Messages<R>>,
     pub(crate) mailbox: mpsc::Receiver<Mail<R::Event>>,
     /// The room's share of [`Config::max_rooms`](crate::Config::max_rooms), given back when the task ends.
     pub(crate) permit: OwnedSemaphorePermit,
@@ -186,6 +188,7 @@ impl<R: Room> Actor<R> {
                 self.core.ping();
                 self.core.schedule.at(Instant::now() + self.core.shared.config.ping_interval, Due::Pings);
             }
+            Due::Patch => self.core.patch(),
             // A room that is kept while empty waits for its first client as long as it likes.
             Due::Unclaimed => self.core.claimed = true,
         }
@@ -282,19 +285,13 @@ impl<R: Room> Actor<R> {
                 Ok(())
             }
             Ok(Inbound::Data { kind, payload }) => {
-                let payload = Payload::packed(payload, limits);
-                let (room, mut cx) = self.cx();
-                room.on_message(&mut cx, session, Message { kind, payload })
+                self.handle(session, Message { kind, payload: Payload::packed(payload, limits) })
             }
             Ok(Inbound::Bytes { kind, payload }) => {
-                let payload = Payload::raw(payload, limits);
-                let (room, mut cx) = self.cx();
-                room.on_message(&mut cx, session, Message { kind, payload })
+                self.handle(session, Message { kind, payload: Payload::raw(payload, limits) })
             }
             Ok(Inbound::Request { id, kind, payload }) => {
-                let request = Request::new(id, kind, Payload::packed(payload, limits));
-                let (room, mut cx) = self.cx();
-                room.on_request(&mut cx, session, request).map(|reply| cx.respond(session, request.id, reply))
+                self.answer(session, Request::new(id, kind, Payload::packed(payload, limits)))
             }
             Err(wire::Malformed) => Err(BadMessage::Undecodable),
         };
@@ -304,6 +301,19 @@ impl<R: Room> Actor<R> {
             count(&self.core.shared.counters.bad_messages);
             self.core.depart(session, CloseReason::BadMessage);
         }
+    }
+
+    fn handle(&mut self, session: SessionId, message: Message<'_>) -> Result<(), BadMessage> {
+        let Self { room, core, messages, .. } = self;
+        messages.message(room, &mut Cx::new(core), session, message)
+    }
+
+    fn answer(&mut self, session: SessionId, request: Request<'_>) -> Result<(), BadMessage> {
+        let Self { room, core, messages, .. } = self;
+        let mut cx = Cx::new(core);
+        let reply = messages.request(room, &mut cx, session, request)?;
+        cx.respond(session, request.id, reply);
+        Ok(())
     }
 
     fn end(mut self) {
@@ -328,7 +338,7 @@ impl<R: Room> Actor<R> {
 
     /// Drops the room's state, which may panic like any of its code, and refuses what is left in the mailbox.
     fn bury(self) {
-        let Self { room, core, mut mailbox, permit } = self;
+        let Self { room, core, mut mailbox, permit, .. } = self;
         mailbox.close();
         while let Ok(mail) = mailbox.try_recv() {
             if let Mail::Control(Control::Connect(connect)) = mail {

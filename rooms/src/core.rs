@@ -8,6 +8,7 @@ use crate::counters::Sent;
 use crate::frame::Frame;
 use crate::generation::Generation;
 use crate::id::{SessionId, Token, TokenDigest};
+use crate::later::{Later, Patches};
 use crate::mail::{Claim, Connect, RoomHandle, SocketId};
 use crate::refusal::Refusal;
 use crate::registry::{Entry, Listing};
@@ -25,6 +26,7 @@ pub(crate) struct Core<E> {
     pub(crate) entry: Arc<Entry>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) schedule: Schedule,
+    pub(crate) patches: Patches,
     members: HashMap<SessionId, Member>,
     /// Clients with frames of their own to hand over at the end of the turn.
     dirty: Vec<SessionId>,
@@ -111,6 +113,7 @@ impl<E> Core<E> {
             handle,
             entry,
             schedule: Schedule::default(),
+            patches: Patches::new(Instant::now()),
             members: HashMap::new(),
             dirty: Vec::new(),
             broadcasts: Broadcasts::default(),
@@ -479,6 +482,32 @@ impl<E> Core<E> {
         self.shared.counters.sent(&sent);
         for session in slow {
             self.depart(session, CloseReason::SlowReader);
+        }
+    }
+
+    /// Queues a frame that leaves after the next patch, or with all that waits for it where there is no more room.
+    pub(crate) fn later(&mut self, later: Later) {
+        if !self.patches.fits(&later, self.shared.config.outbound_queue_bytes) {
+            self.release();
+        }
+        self.patches.push(later);
+        if let Some(due) = self.patches.schedule(Instant::now()) {
+            self.schedule.at(due, Due::Patch);
+        }
+    }
+
+    /// A state patch is due: what waited for it follows.
+    pub(crate) fn patch(&mut self) {
+        self.patches.begin();
+        self.release();
+    }
+
+    fn release(&mut self) {
+        for later in self.patches.take() {
+            match later {
+                Later::To(session, frame) => self.send(session, &frame),
+                Later::ToAll(frame, except) => self.broadcast(&frame, &except),
+            }
         }
     }
 

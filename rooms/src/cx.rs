@@ -5,14 +5,17 @@ use crate::core::Core;
 use crate::frame::Frame;
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId};
+use crate::later::AfterPatch;
 use crate::mail::RoomHandle;
 use crate::message::MessageType;
 use crate::pack::EncodeError;
 use crate::refusal::Refusal;
 use crate::request::{Reply, RequestId};
 use crate::room::Room;
+use crate::server::Server;
 use serde::Serialize;
 use serde_json::Value;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -50,6 +53,25 @@ impl<'a, R: Room> Cx<'a, R> {
     #[must_use]
     pub fn handle(&self) -> RoomHandle<R::Event> {
         self.core.handle.clone()
+    }
+
+    /// The server that this room lives in, for its listings, its presence and other rooms' seats.
+    #[must_use]
+    pub fn server(&self) -> Server {
+        Server::of(self.core.shared.clone())
+    }
+
+    /// Does work that waits outside of the room's task, and brings what comes of it back as an event. The work is
+    /// dropped when the room ends before it.
+    pub fn spawn(&self, work: impl Future<Output = R::Event> + Send + 'static) {
+        let handle = self.handle();
+        self.core.shared.tasks.spawn(async move {
+            tokio::select! {
+                // A room that ended meanwhile has no use for it.
+                event = work => { let _ = handle.post(event).await; }
+                () = handle.closed() => {}
+            }
+        });
     }
 
     /// The clients that are connected now, in no order.
@@ -118,6 +140,17 @@ impl<'a, R: Room> Cx<'a, R> {
     /// Sends an encoded message to every connected client but those in `except`.
     pub fn broadcast_frame(&mut self, frame: &Frame, except: &[SessionId]) {
         self.core.broadcast(frame, except);
+    }
+
+    /// Sends after the next state patch, so that clients see the state first that a message speaks of: see
+    /// [`Cx::set_patch_interval`]. What is sent so keeps its order.
+    pub fn after_patch(&mut self) -> AfterPatch<'_, R> {
+        AfterPatch::new(self.core)
+    }
+
+    /// The time between two state patches, at least a millisecond, on a grid that starts with the room. Default 50 ms.
+    pub fn set_patch_interval(&mut self, interval: Duration) {
+        self.core.patches.set_interval(interval);
     }
 
     /// Reports an error to a client, which stays connected.

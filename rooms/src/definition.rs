@@ -6,6 +6,7 @@ use crate::counters::count;
 use crate::cx::Cx;
 use crate::id::SessionId;
 use crate::mail::{Control, RoomHandle, Ticket};
+use crate::messages::Messages;
 use crate::refusal::Refusal;
 use crate::registry::Entry;
 use crate::room::{AuthRequest, Definition, RoomSettings};
@@ -35,7 +36,9 @@ pub(crate) struct Kind {
 impl Kind {
     pub(crate) fn new(name: Arc<str>, definition: impl Definition) -> Self {
         let settings = definition.settings();
-        Self { name, definition: Box::new(definition), settings, creating: Mutex::new(()) }
+        let messages = Arc::new(definition.messages());
+        let definition = Box::new(Defined { definition, messages });
+        Self { name, definition, settings, creating: Mutex::new(()) }
     }
 
     /// The filtered options in a form where equal means equal.
@@ -61,10 +64,16 @@ pub(crate) trait AnyDefinition: Send + Sync {
     ) -> Result<Made, Refusal>;
 }
 
-impl<D: Definition> AnyDefinition for D {
+/// A definition with the handlers of its rooms' messages, which all of them share.
+struct Defined<D: Definition> {
+    definition: D,
+    messages: Arc<Messages<D::Room>>,
+}
+
+impl<D: Definition> AnyDefinition for Defined<D> {
     fn authorize<'a>(&'a self, request: &'a AuthRequest) -> BoxFuture<'a, Result<AnyAuth, Refusal>> {
         Box::pin(async move {
-            let auth = Definition::authorize(self, request).await?;
+            let auth = self.definition.authorize(request).await?;
             Ok(Box::new(auth) as AnyAuth)
         })
     }
@@ -82,8 +91,8 @@ impl<D: Definition> AnyDefinition for D {
         let handle = RoomHandle::new(entry.id, sender);
         let mut core = Core::new(handle, entry.clone(), shared.clone(), kind.settings.max_clients);
         let made = catch_unwind(AssertUnwindSafe(|| {
-            let room = Definition::create(self, &mut Cx::new(&mut core), options)?;
-            let mut actor = Actor { room, core, mailbox, permit };
+            let room = self.definition.create(&mut Cx::new(&mut core), options)?;
+            let mut actor = Actor { room, core, messages: self.messages.clone(), mailbox, permit };
             let seats = actor.reserve_all(tickets);
             Ok((actor, seats))
         }));

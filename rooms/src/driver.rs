@@ -50,7 +50,7 @@ pub enum Among {
 }
 
 impl Among {
-    fn has(self, room: &Listing) -> bool {
+    pub(crate) fn has(self, room: &Listing) -> bool {
         match self {
             Self::All => true,
             Self::Public => !room.private && !room.unlisted,

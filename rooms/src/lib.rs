@@ -13,6 +13,7 @@
 
 mod actor;
 mod address;
+pub mod builtin;
 mod close;
 mod config;
 mod connection;
@@ -25,9 +26,11 @@ mod frame;
 mod generation;
 mod http;
 mod id;
+mod later;
 mod mail;
 mod matchmaker;
 mod message;
+mod messages;
 mod origin;
 mod outbox;
 mod pack;
@@ -45,6 +48,7 @@ mod shared;
 mod socket;
 mod stream;
 mod sync;
+pub mod testing;
 mod upgrade;
 mod wire;
 
@@ -59,9 +63,11 @@ pub use driver::{Among, Driver, DriverError, MemoryDriver, Order, Query, SortBy,
 pub use frame::Frame;
 pub use generation::Generation;
 pub use id::{ProcessId, RoomId, SessionId};
+pub use later::AfterPatch;
 pub use mail::{PostError, RoomGone, RoomHandle};
 pub use matchmaker::{GroupRefused, Method, SeatReservation};
 pub use message::{BadMessage, Message, MessageType, Payload};
+pub use messages::Messages;
 pub use origin::Origins;
 pub use pack::EncodeError;
 pub use presence::{Delivery, MemoryPresence, Pending, Presence, PresenceError, Subscription};

@@ -90,6 +90,16 @@ impl Reply {
     }
 }
 
+/// A value that does not encode is a fault.
+impl From<Result<Reply, EncodeError>> for Reply {
+    fn from(reply: Result<Reply, EncodeError>) -> Self {
+        reply.unwrap_or_else(|error| {
+            tracing::error!(%error, "an answer could not be sent");
+            Self::fault("unsendable", "the answer could not be sent", None)
+        })
+    }
+}
+
 impl<'a> Request<'a> {
     pub(crate) fn new(id: u32, kind: MessageType<'a>, payload: Payload<'a>) -> Self {
         Self { id: RequestId(id), kind, payload }

@@ -5,6 +5,7 @@ use crate::cx::{Cx, TimerId};
 use crate::driver::SortBy;
 use crate::id::SessionId;
 use crate::message::{BadMessage, Message};
+use crate::messages::Messages;
 use crate::refusal::Refusal;
 use crate::request::{Reply, Request};
 use http::HeaderMap;
@@ -171,7 +172,13 @@ pub trait Definition: Send + Sync + 'static {
     /// A refusal, which the client gets; no room exists then.
     fn create(&self, cx: &mut Cx<'_, Self::Room>, options: &Value) -> Result<Self::Room, Refusal>;
 
-    /// How rooms of this name are found and filled.
+    /// The messages that its rooms know by type. Default none: all go to [`Room::on_message`] and
+    /// [`Room::on_request`]. Asked once.
+    fn messages(&self) -> Messages<Self::Room> {
+        Messages::new()
+    }
+
+    /// How rooms of this name are found and filled. Asked once.
     fn settings(&self) -> RoomSettings {
         RoomSettings::default()
     }

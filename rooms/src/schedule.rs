@@ -13,6 +13,8 @@ pub(crate) enum Due {
     Seat(SessionId),
     /// The clients are to be pinged.
     Pings,
+    /// A state patch, and what waits for it.
+    Patch,
     /// Nobody claimed a seat in the new room.
     Unclaimed,
     Timer(TimerId),

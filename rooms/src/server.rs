@@ -159,6 +159,14 @@ impl Server {
         self.shared.driver.find(query).await
     }
 
+    /// What is public about a room of that id, which may live in another process that shares the driver.
+    ///
+    /// # Errors
+    /// Where the driver cannot be asked.
+    pub async fn room(&self, room: RoomId) -> Result<Option<Arc<Listing>>, DriverError> {
+        self.shared.driver.get(room).await
+    }
+
     /// What the processes of this game tell each other through.
     #[must_use]
     pub fn presence(&self) -> &Arc<dyn Presence> {
@@ -227,6 +235,10 @@ impl Server {
         let rooms = self.shared().registry.all();
         // A room that is gone already needs no telling.
         let _ = join_all(rooms.iter().map(|entry| entry.link.send(control()))).await;
+    }
+
+    pub(crate) fn of(shared: Arc<Shared>) -> Self {
+        Self { shared }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

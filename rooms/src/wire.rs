@@ -3,6 +3,7 @@
 //! Reading never panics and never looks beyond the slice; what does not fit is [`Malformed`].
 
 use crate::message::MessageType;
+use crate::refusal::Refusal;
 
 pub(crate) const JOIN_ROOM: u8 = 10;
 pub(crate) const ERROR: u8 = 11;
@@ -65,6 +66,19 @@ pub(crate) fn read_inbound(message: &[u8]) -> Result<Inbound<'_>, Malformed> {
         }
         _ => Inbound::Unknown,
     })
+}
+
+/// The server's refusal after [`ERROR`], as a client reads it.
+pub(crate) fn read_error(bytes: &[u8]) -> Option<Refusal> {
+    let (code, rest) = read_number(bytes).ok()?;
+    let (MessageType::Name(text), _) = read_type(rest).ok()? else { return None };
+    Some(Refusal::new(u16::try_from(code).ok()?, text.to_owned()))
+}
+
+/// The server's answer after [`ROOM_RESPONSE`], as a client reads it: status and payload.
+pub(crate) fn read_response(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (_, rest) = read_number(bytes).ok()?;
+    rest.split_first().map(|(status, payload)| (*status, payload))
 }
 
 fn take<const N: usize>(bytes: &[u8]) -> Result<([u8; N], &[u8]), Malformed> {

@@ -7,10 +7,6 @@ async fn room_of(world: &World, method: Method, options: Value) -> Result<RoomId
     world.seat(method, "room", options).await.map(|seat| seat.room)
 }
 
-fn guest(options: Value) -> AuthRequest {
-    AuthRequest { token: None, options, headers: HeaderMap::new(), remote: None }
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_order_of_the_definition_decides_which_room_fills_first() {
     let world = World::new(without_pings());
@@ -95,7 +91,7 @@ async fn a_group_gets_its_seats_together_or_not_at_all() {
     let world = World::new(without_pings());
     let room = json!({ "seats": 3, "picky": true });
     let group = |options: [Value; 3]| {
-        world.server.create_for("room", &room, options.into_iter().map(guest).collect())
+        world.server.create_for("room", &room, options.into_iter().map(testing::guest).collect())
     };
     let seats = group([nothing(), json!({ "delay": 50 }), nothing()]).await.unwrap();
     let room = seats[0].room.room_id;

@@ -1,23 +1,21 @@
 //! Whole servers in memory: real rooms and real WebSocket bytes over pipes, under a paused clock.
 
+mod api;
+mod builtin;
 mod life;
 mod limits;
 mod matchmaking;
 mod plan;
 mod transcripts;
 
-use crate::id::TokenDigest;
 use crate::matchmaker::Method;
-use crate::stream::Incoming;
 use crate::sync::lock;
-use crate::upgrade::{Wanted, serve_seat};
+use crate::testing;
 use crate::{
-    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Generation, Join, Listing, Message,
-    MessageType, Refusal, Room, RoomHandle, RoomSettings, Server, SessionId, SortBy, SortField, TimerId,
-    wire,
+    AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Listing, Message, MessageType,
+    Refusal, Room, RoomHandle, RoomSettings, Server, SessionId, SortBy, SortField, TimerId, Visibility, wire,
 };
 use futures_util::{SinkExt, StreamExt};
-use http::HeaderMap;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -55,6 +53,7 @@ const KICK: u32 = 1;
 const LOCK: u32 = 2;
 const UNLOCK: u32 = 3;
 const FLOOD: u32 = 4;
+const HIDE: u32 = 5;
 
 #[derive(Clone, Default)]
 struct Recorders {
@@ -135,6 +134,7 @@ impl Room for Recorder {
             MessageType::Number(KICK) => cx.kick(client, CloseReason::Application(4321)),
             MessageType::Number(LOCK) => cx.lock(),
             MessageType::Number(UNLOCK) => cx.unlock(),
+            MessageType::Number(HIDE) => cx.set_visibility(Visibility::Private),
             MessageType::Number(FLOOD) => {
                 for _ in 0..number {
                     cx.send_bytes(client, "flood", &[0; 1000]);
@@ -203,8 +203,7 @@ impl World {
     }
 
     async fn seat(&self, method: Method, target: &str, options: Value) -> Result<Seat, Refusal> {
-        let request = AuthRequest { token: None, options, headers: HeaderMap::new(), remote: None };
-        let reservation = self.server.matchmaker().seat(method, target, request).await?;
+        let reservation = self.server.matchmake(method, target, testing::guest(options)).await?;
         Ok(Seat { room: reservation.room.room_id, session: reservation.session_id })
     }
 
@@ -222,18 +221,7 @@ impl World {
 
     /// Opens a seat's socket and leaves the join unacknowledged.
     async fn open(&self, seat: Seat, token: Option<&str>) -> Result<Client, u16> {
-        let (ours, theirs) = tokio::io::duplex(16 * 1024);
-        let wanted = Wanted {
-            room: Some(seat.room),
-            session: Some(seat.session),
-            token: token.map(|token| TokenDigest::of(token.as_bytes())),
-            generation: Generation::V18,
-        };
-        let shared = self.server.shared().clone();
-        self.server
-            .shared()
-            .tasks
-            .spawn(async move { serve_seat(&shared, Incoming::other(theirs), wanted).await });
+        let ours = testing::pipe(&self.server, (seat.room, seat.session), token, 16 * 1024);
         let socket = WebSocketStream::from_raw_socket(ours, Role::Client, None).await;
         let mut client = Client { socket, seat, token: String::new() };
         let first = client.next().await?;
