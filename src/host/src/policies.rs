@@ -21,8 +21,8 @@ const RESTART_MOST: Millis = 60_000;
 /// Most policy instances of one process, those on trial included. Each may take its memory limit.
 pub const POLICY_PLACES: usize = 256;
 
-/// Calls that may run out of time for one owner within [`BLAME_WINDOW`] before their policies are refused. A call that
-/// ran out of time may have left a thread behind that nothing can end, and the process has few of those to spare.
+/// Calls that may run out of time for one owner within [`BLAME_WINDOW`] before their policies are refused. Each of them
+/// has cost a worker process, or a thread that runs on for a while.
 pub const TIMEOUTS_MAX: usize = 8;
 
 /// How long a call that ran out of time counts against its owner.
@@ -35,13 +35,14 @@ const BLAMED_MAX: usize = 4_096;
 #[derive(Clone, Debug)]
 pub struct PolicyPlaces {
     places: Arc<Semaphore>,
+    workers: sandbox::Workers,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
 }
 
 impl PolicyPlaces {
-    /// So many places.
-    pub fn new(places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), blamed: Arc::default() }
+    /// So many places, whose scripts run in these workers.
+    pub fn new(places: usize, workers: sandbox::Workers) -> Self {
+        Self { places: Arc::new(Semaphore::new(places)), workers, blamed: Arc::default() }
     }
 
     /// A policy of this owner ran out of time.
@@ -66,12 +67,6 @@ impl PolicyPlaces {
         let recent =
             |times: &Vec<Instant>| times.iter().filter(|at| now.duration_since(**at) < BLAME_WINDOW).count();
         blamed.get(owner).map_or(0, recent) >= TIMEOUTS_MAX
-    }
-}
-
-impl Default for PolicyPlaces {
-    fn default() -> Self {
-        Self::new(POLICY_PLACES)
     }
 }
 
@@ -394,7 +389,7 @@ impl Policies {
         let setup =
             sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
-        let instance = sandbox::Instance::load(setup, done);
+        let instance = sandbox::Instance::load(&self.places.workers, setup, done);
         Some(Slot { run, owner: owner.clone(), instance, artifact, detail: None, thinking: false, place })
     }
 

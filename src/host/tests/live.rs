@@ -9,6 +9,7 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
 use playerthree_host::{Answer, Live, PolicyPlaces, TIMEOUTS_MAX};
+use playerthree_sandbox::Workers;
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -17,6 +18,12 @@ use std::time::Duration;
 
 /// Far longer than any budget of the sandbox: reached only when an answer is lost.
 const LOST: Duration = Duration::from_secs(30);
+
+/// The workers of these tests are this test program, started with this test's name as its filter.
+#[test]
+fn sandbox_worker() {
+    playerthree_sandbox::serve_if_worker();
+}
 
 struct Driver {
     live: Live<&'static str>,
@@ -38,8 +45,11 @@ impl Driver {
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
-        let live =
-            Live::new(game, PolicyPlaces::new(places), Arc::new(move || _ = wake.lock().unwrap().send(())));
+        let live = Live::new(
+            game,
+            PolicyPlaces::new(places, Workers::of_this_program()),
+            Arc::new(move || _ = wake.lock().unwrap().send(())),
+        );
         Self { live, woken, now: 0 }
     }
 

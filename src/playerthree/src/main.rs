@@ -41,6 +41,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A policy's worker process is this program once more.
+    playerthree_sandbox::serve_if_worker();
     let cli = Cli::parse();
     let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let result = match command {

@@ -10,10 +10,11 @@ use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
 use playerthree_binding::GameRooms;
 use playerthree_game::Game;
-use playerthree_host::{Accounts, Agents, PolicyPlaces};
+use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_pipes::Pipes;
 use playerthree_rooms::{Config, Origins, Server};
+use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
 use playerthree_tic_tac_toe::TicTacToe;
 use std::future::Future;
@@ -256,7 +257,9 @@ fn rooms(
     let mut server = Server::builder(config)
         .define("relay", relay::Relay)
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));
-    let places = PolicyPlaces::default();
+    let workers = Workers::of_this_program();
+    workers.warm_up();
+    let places = PolicyPlaces::new(POLICY_PLACES, workers);
     let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
     for game in games {
         let surface = Arc::new(Surface::new(game).map_err(|found| faults(&found))?);

@@ -5,9 +5,13 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use playerthree_sandbox::{Artifact, Instance, Limits, Runtime, Setup};
+use std::sync::LazyLock;
+
+use criterion::{Criterion, criterion_group};
+use playerthree_sandbox::{Artifact, Instance, Limits, Runtime, Setup, Workers};
 use serde_json::json;
+
+static WORKERS: LazyLock<Workers> = LazyLock::new(Workers::of_this_program);
 
 const JS: &str = "
     function think(obs) {
@@ -65,7 +69,7 @@ fn think(c: &mut Criterion) {
     let observation = observation();
     let wasm = wat::parse_str(WASM).expect("the module parses");
     for (runtime, code) in [(Runtime::Js, JS.as_bytes()), (Runtime::Wasm, &wasm)] {
-        let (instance, loaded) = Instance::load_blocking(setup(runtime, code));
+        let (instance, loaded) = Instance::load_blocking(&WORKERS, setup(runtime, code));
         loaded.result.expect("the policy loads");
         let name = format!("think/{}/{}_bytes", runtime.as_str(), observation.len());
         c.bench_function(&name, |b| {
@@ -79,13 +83,20 @@ fn think(c: &mut Criterion) {
 
 fn load(c: &mut Criterion) {
     let wasm = wat::parse_str(WASM).expect("the module parses");
-    c.bench_function("load/js", |b| b.iter(|| Instance::load_blocking(setup(Runtime::Js, JS.as_bytes()))));
+    c.bench_function("load/js", |b| {
+        b.iter(|| Instance::load_blocking(&WORKERS, setup(Runtime::Js, JS.as_bytes())));
+    });
     c.bench_function("load/wasm/compile", |b| {
-        b.iter(|| Instance::load_blocking(setup(Runtime::Wasm, &wasm)));
+        b.iter(|| Instance::load_blocking(&WORKERS, setup(Runtime::Wasm, &wasm)));
     });
     let compiled = setup(Runtime::Wasm, &wasm);
-    c.bench_function("load/wasm/again", |b| b.iter(|| Instance::load_blocking(compiled.clone())));
+    c.bench_function("load/wasm/again", |b| b.iter(|| Instance::load_blocking(&WORKERS, compiled.clone())));
 }
 
 criterion_group!(benches, think, load);
-criterion_main!(benches);
+
+fn main() {
+    playerthree_sandbox::serve_if_worker();
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{PolicyError, PolicyErrorCode, cut};
+use crate::instance::Answer;
 use crate::limits::{Budget, Limits};
 
 /// The running call of one instance. The engines poll it.
@@ -44,13 +45,20 @@ impl Call {
         }
     }
 
-    /// Starts to count. Must be called on the sandbox's thread, when it picks a call up.
-    pub(crate) fn begin(&self, budget: Budget) {
+    /// Runs one call under its budget. Must be called on the sandbox's thread, when it picks the call up.
+    pub(crate) fn run<T>(&self, budget: Budget, work: impl FnOnce() -> Result<T, PolicyError>) -> Answer<T> {
+        self.begin(budget);
+        let result = work().and_then(|value| self.check().map(|()| value));
+        let (cpu, logs) = self.end();
+        Answer { result, logs, cpu }
+    }
+
+    fn begin(&self, budget: Budget) {
         self.meter.set(Some(Meter { budget, cpu_at_start: thread_cpu(), started: Instant::now() }));
     }
 
     /// Stops to count, and gives the CPU time that the call used and the lines that it logged.
-    pub(crate) fn end(&self) -> (Duration, Vec<String>) {
+    fn end(&self) -> (Duration, Vec<String>) {
         let cpu = self.meter.take().map_or(Duration::ZERO, |meter| meter.cpu_used());
         (cpu, self.logs.take())
     }

@@ -10,7 +10,7 @@ use crate::error::{PolicyError, PolicyErrorCode};
 pub const MAX_DETAIL_BYTES: usize = 16 * 1024;
 
 /// What an artifact declares about the observations that it wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Detail {
     /// Nothing is declared: the role's defaults.
     Undeclared,

@@ -1,4 +1,4 @@
-//! One running policy: a handle for its owner, and the thread that its engine lives on.
+//! One running policy: a handle for its owner, and the thread that runs its engine or waits for its worker process.
 //!
 //! Every call is answered exactly once and in bounded time, whatever the policy does. An instance that failed
 //! to stop in time is never entered again.
@@ -16,7 +16,8 @@ use crate::detail::Detail;
 use crate::error::{PolicyError, PolicyErrorCode};
 use crate::limits::{Budget, Limits};
 use crate::phase::{Done, Shared};
-use crate::{stuck, worker};
+use crate::process::{START_GUARD, Workers};
+use crate::worker;
 
 /// Bytes of stack of a sandbox thread: the engines' own limits are far below.
 const THREAD_STACK_BYTES: usize = 4 * 1024 * 1024;
@@ -26,9 +27,9 @@ const THREAD_STACK_BYTES: usize = 4 * 1024 * 1024;
 pub struct Answer<T> {
     /// The result, or why there is none.
     pub result: Result<T, PolicyError>,
-    /// Lines that the policy logged during the call; kept when the call failed, except by the watchdog.
+    /// Lines that the policy logged during the call; kept when the call failed, unless the engine did not answer itself.
     pub logs: Vec<String>,
-    /// CPU time that the call used on the sandbox's thread; zero when the watchdog answered.
+    /// CPU time that the call used on the sandbox's own thread; zero when the engine did not answer itself.
     pub cpu: Duration,
 }
 
@@ -73,7 +74,7 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// A running policy. Dropping it ends its thread and answers a running call with `timeout`.
+/// A running policy. Dropping it ends its thread or process and answers a running call with `timeout`.
 pub struct Instance {
     shared: Arc<Shared>,
     observations: SyncSender<Arc<str>>,
@@ -81,23 +82,23 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Starts a thread for the policy and loads it there; `done` gets the answer, once.
+    /// Loads a policy, a script in one of these workers; `done` gets the answer, once.
     ///
-    /// `done` runs on the sandbox's thread or on the watchdog's, and must not block. When the load fails the
+    /// `done` runs on the instance's thread or on the watchdog's, and must not block. When the load fails the
     /// instance is dead, and its owner drops it.
     ///
     /// # Errors
     ///
     /// The answer carries the closed codes of §11. `too_large` also stands for match data past its bound, and
-    /// `timeout` for a thread that could not be started, or not while [`MAX_STUCK_THREADS`] are stuck.
+    /// `timeout` for a thread or worker that could not be started, and for a module while [`MAX_STUCK_THREADS`] are
+    /// stuck.
     ///
     /// [`MAX_STUCK_THREADS`]: crate::MAX_STUCK_THREADS
-    pub fn load(setup: Setup, done: impl FnOnce(Answer<Loaded>) + Send + 'static) -> Self {
-        let budget = Budget::load(&setup.limits);
+    pub fn load(workers: &Workers, setup: Setup, done: impl FnOnce(Answer<Loaded>) + Send + 'static) -> Self {
         let think_budget = Budget::think(&setup.limits);
-        let shared = Shared::loading(budget, Box::new(done));
+        let shared = Shared::loading(START_GUARD, Box::new(done));
         let (observations, received) = sync_channel(1);
-        if stuck::too_many() || spawn(setup, Arc::clone(&shared), received).is_err() {
+        if spawn(workers.clone(), setup, Arc::clone(&shared), received).is_err() {
             shared.end();
         }
         Self { shared, observations, think_budget }
@@ -105,7 +106,7 @@ impl Instance {
 
     /// Hands an observation to the policy; `done` gets the answer, once.
     ///
-    /// `done` runs on the sandbox's thread or on the watchdog's, and must not block. For a dead instance it
+    /// `done` runs on the instance's thread or on the watchdog's, and must not block. For a dead instance it
     /// runs at once on the caller's thread, with the code that ended the instance.
     ///
     /// # Errors
@@ -133,9 +134,9 @@ impl Instance {
     }
 
     /// Loads a policy and waits for it, in bounded time. For tests and tools: it blocks the thread.
-    pub fn load_blocking(setup: Setup) -> (Self, Answer<Loaded>) {
+    pub fn load_blocking(workers: &Workers, setup: Setup) -> (Self, Answer<Loaded>) {
         let (send, receive) = mpsc::channel();
-        let instance = Self::load(setup, move |answer| {
+        let instance = Self::load(workers, setup, move |answer| {
             let _ = send.send(answer);
         });
         let answer = receive.recv().unwrap_or_else(|_| Answer::unheard(PolicyErrorCode::Timeout));
@@ -168,7 +169,12 @@ impl fmt::Debug for Instance {
     }
 }
 
-fn spawn(setup: Setup, shared: Arc<Shared>, observations: Receiver<Arc<str>>) -> std::io::Result<()> {
+fn spawn(
+    workers: Workers,
+    setup: Setup,
+    shared: Arc<Shared>,
+    observations: Receiver<Arc<str>>,
+) -> std::io::Result<()> {
     let name = match setup.artifact.runtime() {
         Runtime::Js => "policy-js",
         Runtime::Wasm => "policy-wasm",
@@ -176,6 +182,6 @@ fn spawn(setup: Setup, shared: Arc<Shared>, observations: Receiver<Arc<str>>) ->
     thread::Builder::new()
         .name(name.to_owned())
         .stack_size(THREAD_STACK_BYTES)
-        .spawn(move || worker::run(&setup, &shared, &observations))
+        .spawn(move || worker::run(&workers, &setup, &shared, &observations))
         .map(|_| ())
 }

@@ -1,8 +1,12 @@
 //! The policy ABI of the PlayerThree specification (§11): untrusted code that maps observations to intents.
 //!
-//! An [`Artifact`] is JavaScript or WebAssembly. Loading one gives an [`Instance`]: an isolated engine on a thread
-//! of its own, with a budget of CPU time, a memory limit, and no file, network, clock, entropy or host object in
-//! reach. Every call is answered exactly once, in bounded time, with a value or with a closed code.
+//! An [`Artifact`] is JavaScript or WebAssembly. Loading one gives an [`Instance`]: an isolated engine with a budget
+//! of CPU time, a memory limit, and no file, network, clock, entropy or host object in reach. Every call is answered
+//! exactly once, in bounded time, with a value or with a closed code.
+//!
+//! A script runs in a worker process of its own ([`Workers`]): loops inside QuickJS that never look at the budget are
+//! ended with the process. A module runs on a thread of this process: compiled code looks at every loop and function
+//! entry, and its compiler ends by itself.
 //!
 //! This crate knows nothing of games or matches: observations go in as JSON text, intents come out as JSON
 //! values, and whether an intent is legal is for others to judge.
@@ -10,7 +14,11 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use playerthree_sandbox::{Artifact, Instance, Limits, Runtime, Setup};
+//! use playerthree_sandbox::{Artifact, Instance, Limits, Runtime, Setup, Workers};
+//!
+//! // The first lines of `main`: a worker is this program once more.
+//! playerthree_sandbox::serve_if_worker();
+//! let workers = Workers::of_this_program();
 //!
 //! let limits = Limits {
 //!     ms_per_call: 1000,
@@ -23,7 +31,8 @@
 //! };
 //! let source = "function think(obs) { return [{ kind: 'move', by: obs.tick }]; }";
 //! let artifact = Arc::new(Artifact::decode(Runtime::Js, source, &limits)?);
-//! let (policy, loaded) = Instance::load_blocking(Setup { artifact, limits, match_data: "null".into(), seed: 7 });
+//! let setup = Setup { artifact, limits, match_data: "null".into(), seed: 7 };
+//! let (policy, loaded) = Instance::load_blocking(&workers, setup);
 //! loaded.result?;
 //! let thought = policy.think_blocking(r#"{"tick":3}"#.into())?.result?;
 //! assert_eq!(thought.intents, [serde_json::json!({ "kind": "move", "by": 3 })]);
@@ -39,9 +48,12 @@ mod js;
 mod limits;
 mod output;
 mod phase;
+mod process;
+mod served;
 mod stuck;
 mod wasm;
 mod watchdog;
+mod wire;
 mod worker;
 
 pub use artifact::{Artifact, Runtime, compose};
@@ -52,3 +64,5 @@ pub use limits::{
     JS_STACK_BYTES, LOAD_BUDGET_CALLS, Limits, MATCH_DATA_MAX_BYTES, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES,
     MAX_STUCK_THREADS, MAX_TABLE_ENTRIES, MAX_WASM_OUTPUT_DEPTH, WATCHDOG_GRACE,
 };
+pub use process::{SPARE_WORKERS, WORKER_ARGUMENT, Workers};
+pub use served::serve_if_worker;

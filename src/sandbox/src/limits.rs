@@ -30,12 +30,12 @@ pub const LOAD_BUDGET_CALLS: u32 = 10;
 /// How long after the hang guard the watchdog answers for a thread that did not (§11).
 pub const WATCHDOG_GRACE: Duration = Duration::from_millis(50);
 
-/// How many threads may go on running after the watchdog has answered for them. While so many run, no policy
-/// is loaded: every load fails `timeout`.
+/// How many WebAssembly policies' threads may go on running after the watchdog has answered for them. While so many
+/// run, none is loaded: every load fails `timeout`. Only compiling holds a thread that long, and it ends by itself.
 pub const MAX_STUCK_THREADS: usize = 32;
 
 /// The limits of one policy. The ranges are those that a manifest may declare; whoever reads the manifest checks them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// CPU milliseconds of the sandbox's own thread for one think: 1 to 1000.
     pub ms_per_call: u32,

@@ -24,7 +24,7 @@ pub(crate) fn read_intents(
     max_depth: usize,
 ) -> Result<Intents, PolicyError> {
     if json.len() > MAX_OUTPUT_BYTES {
-        return Err(bad("the output is larger than 1 MiB"));
+        return Err(too_long());
     }
     if depth(json) > max_depth {
         return Err(bad("the output is nested too deeply"));
@@ -34,6 +34,11 @@ pub(crate) fn read_intents(
         .map_err(|_| bad("the output is not a JSON array"))?;
     reader.end().map_err(|_| bad("the output is not a JSON array"))?;
     Ok(intents)
+}
+
+/// The output has more than `MAX_OUTPUT_BYTES`.
+pub(crate) fn too_long() -> PolicyError {
+    bad("the output is larger than 1 MiB")
 }
 
 pub(crate) fn bad(text: &str) -> PolicyError {

@@ -5,10 +5,12 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, Busy, Loaded, Thought};
 use crate::limits::{Budget, WATCHDOG_GRACE};
+use crate::process::Worker;
 use crate::stuck::{Stuck, ThreadId};
 use crate::watchdog::{self, Deadline, Watched};
 
@@ -36,13 +38,21 @@ enum Phase {
     Dead(PolicyErrorCode),
 }
 
+/// Where an engine runs, and so what ends it when it does not end by itself.
+pub(crate) enum Place {
+    /// A thread of this process: it stops where it looks, and cannot be killed.
+    Thread(ThreadId),
+    /// A process of its own, which is killed.
+    Process(Arc<Worker>),
+}
+
 /// The state of one instance.
 pub(crate) struct Shared {
     phase: Mutex<Phase>,
     /// Tells the engine to stop where it can.
     abandoned: Arc<AtomicBool>,
-    /// The sandbox thread, once it runs.
-    thread: OnceLock<ThreadId>,
+    /// Where the engine runs, once that is known.
+    place: OnceLock<Place>,
     /// Set while the thread runs on although its call has been answered. The thread's end clears it.
     stuck: Mutex<Option<Stuck>>,
     /// For the watchdog.
@@ -50,14 +60,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The state of an instance that starts to load now.
-    pub(crate) fn loading(budget: Budget, done: Box<dyn FnOnce(Answer<Loaded>) + Send>) -> Arc<Self> {
+    /// The state of an instance that starts to load now, and is answered for after this much wall time.
+    pub(crate) fn loading(within: Duration, done: Box<dyn FnOnce(Answer<Loaded>) + Send>) -> Arc<Self> {
         Arc::new_cyclic(|this: &Weak<Self>| {
-            let deadline = watchdog::watch(this.clone(), budget.wall + WATCHDOG_GRACE);
+            let deadline = watchdog::watch(this.clone(), within);
             Self {
                 phase: Mutex::new(Phase::Called { done: Done::Load(done), deadline }),
                 abandoned: Arc::default(),
-                thread: OnceLock::new(),
+                place: OnceLock::new(),
                 stuck: Mutex::default(),
                 this: this.clone(),
             }
@@ -111,16 +121,24 @@ impl Shared {
         matches!(*self.lock(), Phase::Dead(_))
     }
 
-    /// Says which thread runs the engine. Called by that thread when it starts.
-    pub(crate) fn runs_on(&self, thread: ThreadId) {
-        // Only one thread ever runs an instance.
-        let _ = self.thread.set(thread);
+    /// The engine has its place, and the running call's time begins now. False when nobody waits for it any more.
+    pub(crate) fn runs_in(&self, place: Place, budget: Budget) -> bool {
+        // Only one engine ever runs an instance.
+        let _ = self.place.set(place);
+        let mut phase = self.lock();
+        let Phase::Called { deadline, .. } = &mut *phase else { return false };
+        watchdog::forget(*deadline);
+        *deadline = watchdog::watch(self.this.clone(), budget.wall + WATCHDOG_GRACE);
+        true
     }
 
-    /// The thread has ended, so it is stuck no longer.
+    /// The thread ends: it is stuck no longer, and its worker goes with it.
     pub(crate) fn thread_ended(&self) {
         self.end();
         self.stuck().take();
+        if let Some(Place::Process(worker)) = self.place.get() {
+            worker.end();
+        }
     }
 
     /// Set when nobody waits for the engine any more.
@@ -130,8 +148,12 @@ impl Shared {
 
     fn abandon(&self, phase: &mut Phase) -> Option<Done> {
         self.abandoned.store(true, Ordering::Relaxed);
-        if let (Phase::Called { .. }, Some(thread)) = (&*phase, self.thread.get()) {
-            *self.stuck() = Some(Stuck::count(*thread));
+        match (&*phase, self.place.get()) {
+            (Phase::Called { .. }, Some(Place::Thread(thread))) => {
+                *self.stuck() = Some(Stuck::count(*thread));
+            }
+            (_, Some(Place::Process(worker))) => worker.kill(),
+            (_, _) => {}
         }
         self.leave(mem::replace(phase, Phase::Dead(PolicyErrorCode::Timeout)))
     }

@@ -1,7 +1,7 @@
 //! Threads that go on running after somebody else has answered for them.
 //!
-//! Some work of an engine cannot be interrupted, and a thread cannot be killed. Such a thread must never take
-//! CPU time from the threads that still serve somebody, and there must never be more than a few of them.
+//! Compiling a module cannot be interrupted, and a thread cannot be killed. Such a thread must never take CPU time from
+//! the threads that still serve somebody, and there must never be more than a few of them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,21 +55,30 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Artifact, Instance, Limits, PolicyErrorCode, Runtime, Setup};
+    use crate::{Artifact, Instance, Limits, PolicyErrorCode, Runtime, Setup, Workers};
+
+    const MODULE: &str = r#"(module (memory (export "memory") 1 1)
+        (func (export "alloc") (param i32) (result i32) (i32.const 0))
+        (func (export "think") (param i32 i32) (result i64) (i64.const 0)))"#;
 
     fn load() -> Result<(), PolicyErrorCode> {
         let limits = Limits {
             ms_per_call: 1000,
             memory_bytes: 1 << 20,
-            max_artifact_bytes: 100,
+            max_artifact_bytes: 1000,
             max_intents_per_call: 1,
             max_log_lines: 0,
             max_log_line_bytes: 1,
-            runtimes: vec![Runtime::Js],
+            runtimes: vec![Runtime::Wasm],
         };
-        let artifact = Arc::new(Artifact::from_stored(Runtime::Js, b"function think() {}".to_vec()));
+        let module = wat::parse_str(MODULE).unwrap();
+        let artifact = Arc::new(Artifact::from_stored(Runtime::Wasm, module));
         let setup = Setup { artifact, limits, match_data: "null".into(), seed: 0 };
-        Instance::load_blocking(setup).1.result.map(|_| ()).map_err(|error| error.code)
+        Instance::load_blocking(&Workers::of_this_program(), setup)
+            .1
+            .result
+            .map(|_| ())
+            .map_err(|error| error.code)
     }
 
     // Issue "Policies": what cannot be interrupted cannot pile up without a bound.

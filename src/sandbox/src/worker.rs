@@ -1,4 +1,4 @@
-//! The life of one sandbox thread: load the policy, then think until told otherwise.
+//! The life of one instance's thread: load the policy, then let it think until told otherwise.
 //!
 //! It must never enter an engine again that was told to stop.
 
@@ -8,30 +8,25 @@ use std::sync::mpsc::Receiver;
 
 use crate::artifact::Runtime;
 use crate::call::Call;
-use crate::detail::Detail;
-use crate::error::{PolicyError, PolicyErrorCode};
+use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, Loaded, Setup, Thought};
-use crate::js::JsEngine;
 use crate::limits::{Budget, MATCH_DATA_MAX_BYTES};
 use crate::output::Intents;
-use crate::phase::{Done, Shared};
-use crate::stuck::ThreadId;
+use crate::phase::{Done, Place, Shared};
+use crate::process::{JsProcess, Workers};
+use crate::stuck::{self, ThreadId};
 use crate::wasm::WasmEngine;
 
 /// Runs one instance on the calling thread.
 ///
 /// Terminates if loading fails, if a call ends the instance, if the watchdog has answered in its place, or if
 /// the owner drops its handle.
-pub(crate) fn run(setup: &Setup, shared: &Arc<Shared>, observations: &Receiver<Arc<str>>) {
+pub(crate) fn run(workers: &Workers, setup: &Setup, shared: &Arc<Shared>, observations: &Receiver<Arc<str>>) {
     let _last_words = LastWords(shared);
-    shared.runs_on(ThreadId::current());
-    let call = Rc::new(Call::new(&setup.limits, shared.abandoned()));
-    let Some(mut engine) = load(setup, shared, &call) else { return };
-    let budget = Budget::think(&setup.limits);
+    let Some(mut engine) = load(workers, setup, shared) else { return };
     for observation in observations {
-        call.begin(budget);
-        let thought = engine.think(&observation).and_then(|intents| call.check().map(|()| intents));
-        if !answer_think(shared, &call, thought) {
+        let thought = engine.think(&observation);
+        if !answer_think(shared, &engine, thought) {
             return;
         }
     }
@@ -47,27 +42,58 @@ impl Drop for LastWords<'_> {
 }
 
 /// Loads the policy and answers. Nothing when the thread has to end.
-fn load(setup: &Setup, shared: &Shared, call: &Rc<Call>) -> Option<Engine> {
-    call.begin(Budget::load(&setup.limits));
-    let loaded = Engine::load(setup, call).and_then(|loaded| call.check().map(|()| loaded));
-    let (cpu, logs) = call.end();
-    let (engine, result) = match loaded {
-        Ok((engine, detail)) => (Some(engine), Ok(Loaded { detail })),
+fn load(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Engine> {
+    let (engine, answer) = match (admissible(setup), setup.artifact.runtime()) {
+        (Err(code), _) => (None, Answer::unheard(code)),
+        (Ok(()), Runtime::Js) => load_script(workers, setup, shared)?,
+        (Ok(()), Runtime::Wasm) => load_module(setup, shared)?,
+    };
+    let ended_by = answer.result.as_ref().err().map(|error| error.code);
+    let Done::Load(done) = shared.finish(ended_by)? else { return None };
+    done(answer);
+    engine.filter(|_| ended_by.is_none())
+}
+
+fn admissible(setup: &Setup) -> Result<(), PolicyErrorCode> {
+    setup.artifact.check(&setup.limits).map_err(|error| error.code)?;
+    if setup.match_data.len() > MATCH_DATA_MAX_BYTES { Err(PolicyErrorCode::TooLarge) } else { Ok(()) }
+}
+
+type Start = (Option<Engine>, Answer<Loaded>);
+
+/// Loads a script in a worker process. Nothing when there is none, or nobody waits for it any more.
+fn load_script(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Start> {
+    let worker = Arc::new(workers.take().ok()?);
+    shared.runs_in(Place::Process(Arc::clone(&worker)), Budget::load(&setup.limits)).then_some(())?;
+    let mut process = JsProcess::new(worker, setup.limits.clone());
+    let answer = process.load(setup);
+    Some((Some(Engine::Js(process)), answer))
+}
+
+/// Loads a module on this thread. Nothing while too many such threads are stuck.
+fn load_module(setup: &Setup, shared: &Shared) -> Option<Start> {
+    let budget = Budget::load(&setup.limits);
+    let admitted = !stuck::too_many() && shared.runs_in(Place::Thread(ThreadId::current()), budget);
+    admitted.then_some(())?;
+    let call = Rc::new(Call::new(&setup.limits, shared.abandoned()));
+    let Answer { result, logs, cpu } =
+        call.run(budget, || WasmEngine::load(&setup.artifact, &setup.limits, &setup.match_data, &call));
+    let (engine, result) = match result {
+        Ok((engine, detail)) => {
+            let budget = Budget::think(&setup.limits);
+            (Some(Engine::Wasm { engine, call, budget }), Ok(Loaded { detail }))
+        }
         Err(error) => (None, Err(error)),
     };
-    let ended_by = result.as_ref().err().map(|error| error.code);
-    let Done::Load(done) = shared.finish(ended_by)? else { return None };
-    done(Answer { result, logs, cpu });
-    engine
+    Some((engine, Answer { result, logs, cpu }))
 }
 
 /// Answers a think. False when the thread has to end.
-fn answer_think(shared: &Shared, call: &Call, thought: Result<Intents, PolicyError>) -> bool {
-    let (cpu, logs) = call.end();
-    let ended_by = thought.as_ref().err().map(|error| error.code).filter(|code| is_final(*code));
+fn answer_think(shared: &Shared, engine: &Engine, thought: Answer<Thought>) -> bool {
+    let failure = thought.result.as_ref().err().map(|error| error.code);
+    let ended_by = failure.filter(|code| is_final(*code) || engine.is_gone());
     let Some(Done::Think(done)) = shared.finish(ended_by) else { return false };
-    let result = thought.map(|Intents { kept, dropped }| Thought { intents: kept, dropped });
-    done(Answer { result, logs, cpu });
+    done(thought);
     ended_by.is_none()
 }
 
@@ -76,30 +102,27 @@ fn is_final(code: PolicyErrorCode) -> bool {
     matches!(code, PolicyErrorCode::Timeout | PolicyErrorCode::MemoryLimit)
 }
 
+/// A loaded policy, where it runs.
 enum Engine {
-    Js(JsEngine),
-    Wasm(WasmEngine),
+    Js(JsProcess),
+    Wasm { engine: WasmEngine, call: Rc<Call>, budget: Budget },
 }
 
 impl Engine {
-    fn load(setup: &Setup, call: &Rc<Call>) -> Result<(Self, Detail), PolicyError> {
-        let Setup { artifact, limits, match_data, seed } = setup;
-        artifact.check(limits)?;
-        if match_data.len() > MATCH_DATA_MAX_BYTES {
-            return Err(PolicyErrorCode::TooLarge.into());
-        }
-        match artifact.runtime() {
-            Runtime::Js => JsEngine::load(artifact, limits, *seed, match_data, Rc::clone(call))
-                .map(|(engine, detail)| (Self::Js(engine), detail)),
-            Runtime::Wasm => WasmEngine::load(artifact, limits, match_data, call)
-                .map(|(engine, detail)| (Self::Wasm(engine), detail)),
+    fn think(&mut self, observation: &str) -> Answer<Thought> {
+        match self {
+            Self::Js(process) => process.think(observation),
+            Self::Wasm { engine, call, budget } => call.run(*budget, || {
+                engine.think(observation).map(|Intents { kept, dropped }| Thought { intents: kept, dropped })
+            }),
         }
     }
 
-    fn think(&mut self, observation: &str) -> Result<Intents, PolicyError> {
+    /// Whether a failed call left nothing that could be called again, whatever its code.
+    fn is_gone(&self) -> bool {
         match self {
-            Self::Js(engine) => engine.think(observation),
-            Self::Wasm(engine) => engine.think(observation),
+            Self::Js(process) => process.is_gone(),
+            Self::Wasm { .. } => false,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::thread;
 use playerthree_sandbox::{
     Answer, Artifact, Busy, Instance, Limits, PolicyErrorCode, Runtime, Setup, Thought, compose,
 };
-use support::{OBSERVATION, js, limits, load, think, wasm};
+use support::{OBSERVATION, js, limits, load, load_blocking, think, wasm};
 
 const JS_SPINNER: &str = "function think() { for (;;); }";
 const WASM_SPINNER: &str = r#"(module (memory (export "memory") 1 1)
@@ -91,7 +91,7 @@ fn dropping_an_instance_answers_its_call_and_ends_its_thread() {
 // The answer of a failed load is the only one, and the instance stays dead with that code.
 #[test]
 fn a_failed_load_leaves_a_dead_instance() {
-    let (instance, answer) = Instance::load_blocking(js("throw 1;"));
+    let (instance, answer) = load_blocking(js("throw 1;"));
     assert_eq!(answer.result.unwrap_err().code, PolicyErrorCode::Threw);
     assert!(instance.is_dead());
     assert_eq!(think(&instance).result.unwrap_err().code, PolicyErrorCode::Threw);

@@ -2,8 +2,8 @@
 
 mod support;
 
-use playerthree_sandbox::{Detail, Instance, PolicyErrorCode, Runtime};
-use support::{js, limits, load, run, setup, think};
+use playerthree_sandbox::{Detail, PolicyErrorCode, Runtime};
+use support::{js, limits, load, load_blocking, run, setup, think};
 
 fn check(source: &str, expected: &str) {
     assert_eq!(run(js(source)).as_deref(), Ok(expected), "{source}");
@@ -67,7 +67,7 @@ fn match_data_past_its_bound_fails_the_load() {
 fn detail_is_declared_by_a_global() {
     let think = "function think() { return []; }";
     let declared = |source: &str| {
-        let (_, answer) = Instance::load_blocking(js(&format!("{source}; {think}")));
+        let (_, answer) = load_blocking(js(&format!("{source}; {think}")));
         answer.result.map(|loaded| loaded.detail).map_err(|error| error.code)
     };
     assert_eq!(declared(""), Ok(Detail::Undeclared));

@@ -2,8 +2,8 @@
 
 mod support;
 
-use playerthree_sandbox::{Instance, PolicyErrorCode};
-use support::{js, limits, run, setup, think};
+use playerthree_sandbox::PolicyErrorCode;
+use support::{js, limits, load_blocking, run, setup, think};
 
 fn check(expected: PolicyErrorCode, sources: &[&str]) {
     for source in sources {
@@ -239,7 +239,7 @@ fn polluted_prototypes_do_not_reach_the_host() {
 fn a_log_flood_is_bounded() {
     let policy =
         js("function think() { for (let i = 0; i < 1000; i++) log('x'.repeat(10000), i); return []; }");
-    let (policy, _) = Instance::load_blocking(policy);
+    let (policy, _) = load_blocking(policy);
     assert_eq!(think(&policy).logs, vec!["x".repeat(20); 3]);
 }
 
@@ -249,7 +249,7 @@ fn a_timed_out_instance_is_never_entered_again() {
     let mut policy = js("let n = 0; function think(obs) { n++; if (n == 2) throw 1; if (n == 3) return 1; \
                          if (n == 4) for (;;); return [n]; }");
     policy.limits.ms_per_call = 100;
-    let (policy, _) = Instance::load_blocking(policy);
+    let (policy, _) = load_blocking(policy);
     let codes: Vec<_> =
         (0..6).map(|_| think(&policy).result.map(|_| ()).map_err(|error| error.code)).collect();
     use PolicyErrorCode::{BadOutput, Threw, Timeout};

@@ -6,10 +6,10 @@
 
 mod support;
 
-use playerthree_sandbox::{Instance, Limits, Runtime};
+use playerthree_sandbox::{Limits, Runtime};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{OBSERVATION, limits, setup};
+use support::{OBSERVATION, limits, load_blocking, setup};
 
 const SOURCE: &str = r#"
     const detail = ["near", "far"];
@@ -89,7 +89,7 @@ fn survives(runtime: Runtime, code: &[u8], mutations: &[Mutation]) {
     let mut code = code.to_vec();
     mutations.iter().for_each(|mutation| mutate(&mut code, mutation));
     let limits = Limits { ms_per_call: 5, memory_bytes: 2 << 20, ..limits() };
-    let (instance, _) = Instance::load_blocking(setup(runtime, &code, limits));
+    let (instance, _) = load_blocking(setup(runtime, &code, limits));
     for _ in 0..2 {
         instance.think_blocking(OBSERVATION.into()).expect("no other call runs");
     }

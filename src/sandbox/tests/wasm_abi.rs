@@ -2,8 +2,8 @@
 
 mod support;
 
-use playerthree_sandbox::{Detail, Instance, PolicyErrorCode};
-use support::{load, run, think, wasm};
+use playerthree_sandbox::{Detail, PolicyErrorCode};
+use support::{load, load_blocking, run, think, wasm};
 
 /// A policy whose parts can be replaced one by one.
 const POLICY: &str = r#"(module
@@ -64,7 +64,7 @@ fn init_gets_the_match_data() {
 fn detail_is_declared_by_a_custom_section() {
     let declared = |sections: &str| {
         let text = POLICY.replace("(module", &format!("(module {sections}"));
-        let (_, answer) = Instance::load_blocking(wasm(&text));
+        let (_, answer) = load_blocking(wasm(&text));
         answer.result.map(|loaded| loaded.detail).map_err(|error| error.code)
     };
     assert_eq!(declared(""), Ok(Detail::Undeclared));

@@ -1,7 +1,8 @@
 //! Ways into a match: one that answers by a script, and one to a real match in an actor of its own.
 
 use playerthree_game::{Clock, Name, Seat};
-use playerthree_host::{AgentCall, Answer, Live, MatchDoor, PolicyPlaces};
+use playerthree_host::{AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces};
+use playerthree_sandbox::Workers;
 use playerthree_session::{
     CallError, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface,
 };
@@ -91,8 +92,11 @@ async fn run(game: Match, mut inbox: mpsc::Receiver<AgentCall>) {
     let started = Instant::now();
     let wake = Arc::new(tokio::sync::Notify::new());
     let waker = Arc::clone(&wake);
-    let mut live: Live<oneshot::Sender<Answer>> =
-        Live::new(game, PolicyPlaces::default(), Arc::new(move || waker.notify_one()));
+    let mut live: Live<oneshot::Sender<Answer>> = Live::new(
+        game,
+        PolicyPlaces::new(POLICY_PLACES, Workers::of_this_program()),
+        Arc::new(move || waker.notify_one()),
+    );
     let mut ticks = tokio::time::interval(every);
     loop {
         let now = |started: Instant| Millis::try_from(started.elapsed().as_millis()).unwrap();

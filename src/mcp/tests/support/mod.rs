@@ -25,6 +25,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+/// The policies' workers are this test program, started with this test's name as its filter.
+#[test]
+fn sandbox_worker() {
+    playerthree_sandbox::serve_if_worker();
+}
+
 pub const REVISION: &str = "2026-07-28";
 pub const HOST: &str = "127.0.0.1:2567";
 pub const ORIGIN: &str = "http://127.0.0.1:2567";

@@ -1,4 +1,4 @@
-//! A policy in JavaScript: one QuickJS engine on the sandbox's own thread (§11).
+//! A policy in JavaScript: one QuickJS engine, alone in its worker process (§11).
 //!
 //! It must never be entered again after an interrupt, never run a job after the call that queued it, and
 //! never read a policy's values except through the engine's own JSON writer.
@@ -11,12 +11,11 @@ use std::rc::Rc;
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::{CString, Context, Ctx, Function, Persistent, Runtime, Value};
 
-use crate::artifact::Artifact;
 use crate::call::Call;
 use crate::detail::Detail;
 use crate::error::{PolicyError, PolicyErrorCode};
-use crate::limits::{JS_STACK_BYTES, Limits, MAX_JS_OUTPUT_DEPTH};
-use crate::output::{Intents, bad, read_intents};
+use crate::limits::{JS_STACK_BYTES, Limits, MAX_OUTPUT_BYTES};
+use crate::output::{bad, too_long};
 
 /// The name of the policy's script in the engine's texts.
 const SCRIPT_NAME: &str = "policy.js";
@@ -41,19 +40,18 @@ pub(crate) struct JsEngine {
     think: Persistent<Function<'static>>,
     context: Context,
     call: Rc<Call>,
-    max_intents: usize,
 }
 
 impl JsEngine {
     /// Compiles and runs the script, reads `detail`, and calls `init` with the match data (§§10, 11).
     pub(crate) fn load(
-        artifact: &Artifact,
-        limits: &Limits,
+        script: &[u8],
+        match_data: &[u8],
         seed: u64,
-        match_data: &str,
+        limits: &Limits,
         call: Rc<Call>,
     ) -> Result<(Self, Detail), PolicyError> {
-        let source = std::str::from_utf8(artifact.code())
+        let source = std::str::from_utf8(script)
             .map_err(|_| PolicyError::with_text(PolicyErrorCode::Compile, "the source is not UTF-8"))?;
         let (runtime, context) = new_engine(limits, seed, &call)?;
         let (think, detail) = context.with(|ctx| {
@@ -62,19 +60,19 @@ impl JsEngine {
             started
         })?;
         drop(runtime);
-        Ok((Self { think, context, call, max_intents: limits.max_intents_per_call }, detail))
+        Ok((Self { think, context, call }, detail))
     }
 
-    /// Calls `think` with a fresh copy of the observation.
-    pub(crate) fn think(&mut self, observation: &str) -> Result<Intents, PolicyError> {
+    /// Calls `think` with a fresh copy of the observation, and gives the JSON of the array that it returned.
+    pub(crate) fn think(&mut self, observation: Vec<u8>) -> Result<String, PolicyError> {
         self.context.with(|ctx| {
-            let intents = self.think_in(&ctx, observation);
+            let json = self.think_in(&ctx, observation);
             run_jobs(&ctx, &self.call);
-            intents
+            json
         })
     }
 
-    fn think_in(&self, ctx: &Ctx<'_>, observation: &str) -> Result<Intents, PolicyError> {
+    fn think_in(&self, ctx: &Ctx<'_>, observation: Vec<u8>) -> Result<String, PolicyError> {
         let threw = |error| thrown::failure(ctx, &self.call, &error, PolicyErrorCode::Threw);
         let observation = ctx.json_parse(observation).map_err(threw)?;
         let think = self.think.clone().restore(ctx).map_err(threw)?;
@@ -83,7 +81,10 @@ impl JsEngine {
             return Err(bad("think did not return an array"));
         }
         let json = to_json(ctx, &self.call, returned)?;
-        read_intents(json.as_ref(), self.max_intents, MAX_JS_OUTPUT_DEPTH)
+        if json.len() > MAX_OUTPUT_BYTES {
+            return Err(too_long());
+        }
+        Ok(json.as_str().to_owned())
     }
 }
 
@@ -109,7 +110,7 @@ fn prepare(ctx: &Ctx<'_>, seed: u64, call: &Rc<Call>) -> rquickjs::Result<()> {
 
 type Started = (Persistent<Function<'static>>, Detail);
 
-fn start(ctx: &Ctx<'_>, call: &Call, source: &str, match_data: &str) -> Result<Started, PolicyError> {
+fn start(ctx: &Ctx<'_>, call: &Call, source: &str, match_data: &[u8]) -> Result<Started, PolicyError> {
     run_script(ctx, source).map_err(|error| thrown::script_failure(ctx, call, &error))?;
     run_jobs(ctx, call);
     call.check()?;

@@ -1,0 +1,63 @@
+//! What a script's worker process has given up, and what becomes of an instance whose worker dies.
+//!
+//! Its tests look at the children of this process, so they are one test.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot run fails")]
+
+mod support;
+
+use std::fs;
+use std::process::Command;
+
+use playerthree_sandbox::{PolicyErrorCode, SPARE_WORKERS};
+use support::{children, js, load, think};
+
+// §11: no files, network, environment or host capability, in the process that runs the engine either.
+#[test]
+fn a_worker_reaches_nothing_and_its_death_is_one_failed_call() {
+    let (policy, _) = load(js("function think() { return []; }"));
+    // Spare workers may still be on their way into their confinement.
+    let ready = || {
+        let limits = |id: &u32| fs::read_to_string(format!("/proc/{id}/limits")).unwrap_or_default();
+        let count = children().len();
+        (count == SPARE_WORKERS + 1).then(|| children().iter().map(limits).collect::<Vec<_>>())
+    };
+    let limits = loop {
+        match ready() {
+            Some(limits) if limits.iter().all(|text| limit(text, "Max core file size") == "0") => {
+                break limits;
+            }
+            _ => std::thread::yield_now(),
+        }
+    };
+    for text in &limits {
+        for name in ["Max open files", "Max processes", "Max file size", "Max core file size"] {
+            assert_eq!(limit(text, name), "0", "{name}");
+        }
+    }
+    let bounded = limits.iter().filter(|text| limit(text, "Max address space") != "unlimited").count();
+    assert!(bounded >= 1, "the address space of a loaded policy is bounded");
+    for id in children() {
+        let environment = fs::read(format!("/proc/{id}/environ")).unwrap();
+        assert_eq!(environment, b"PLAYERTHREE_SANDBOX_WORKER=1\0");
+        assert_eq!(fs::read_link(format!("/proc/{id}/cwd")).unwrap().to_str(), Some("/"));
+        for file in fs::read_dir(format!("/proc/{id}/fd")).unwrap().flatten() {
+            let open = fs::read_link(file.path()).unwrap();
+            let open = open.to_string_lossy();
+            assert!(open.starts_with("socket:") || open == "/dev/null", "{open}");
+        }
+    }
+    for id in children() {
+        assert!(Command::new("kill").args(["-9", &id.to_string()]).status().unwrap().success());
+    }
+    // An engine that breaks is the policy's own failure, and a fresh instance works: dead spare workers are passed over.
+    assert_eq!(think(&policy).result.unwrap_err().code, PolicyErrorCode::Threw);
+    assert!(policy.is_dead());
+    assert!(think(&load(js("function think() { return []; }")).0).result.is_ok());
+}
+
+/// The soft value of one row of `/proc/<id>/limits`.
+fn limit<'a>(text: &'a str, name: &str) -> &'a str {
+    let row = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    row[name.len().min(row.len())..].split_whitespace().next().unwrap_or_default()
+}
