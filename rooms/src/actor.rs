@@ -77,7 +77,10 @@ impl<R: Room> Actor<R> {
 
     fn turn(&mut self, batch: &mut Vec<Mail<R::Event>>) -> Next {
         let now = Instant::now();
-        while let Some(due) = self.core.schedule.pop(now) {
+        while let Some((when, due)) = self.core.schedule.pop(now) {
+            if let Due::Timer(_) = due {
+                self.core.shared.counters.lateness.observe((now - when).as_secs_f64());
+            }
             self.due(due);
             self.settle();
         }
@@ -261,7 +264,7 @@ impl<R: Room> Actor<R> {
     }
 
     fn refuse(&self, connect: &Connect, refusal: &Refusal) {
-        count(&self.core.shared.counters.refusals);
+        self.core.shared.counters.refused(refusal);
         refuse(&connect.outbox, connect.token.is_some(), refusal);
     }
 

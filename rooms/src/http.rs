@@ -1,6 +1,7 @@
 //! The HTTP side: matchmaking requests and the address scheme of sockets.
 
 use crate::address::{self, Source};
+use crate::counters::count;
 use crate::driver::{Among, DriverError, Query};
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
@@ -105,13 +106,24 @@ async fn matchmake(
     Path((method, target)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<SeatReservation>, Refusal> {
-    let remote = admit(&server, &request)?;
-    let method = Method::parse(&method).ok_or_else(Refusal::unknown_method)?;
+    count(&server.shared().counters.matchmaking_requests);
+    let reserved = reserve(&server, &method, &target, request).await;
+    reserved.map(Json).inspect_err(|refusal| server.shared().counters.refused(refusal))
+}
+
+async fn reserve(
+    server: &Server,
+    method: &str,
+    target: &str,
+    request: Request,
+) -> Result<SeatReservation, Refusal> {
+    let remote = admit(server, &request)?;
+    let method = Method::parse(method).ok_or_else(Refusal::unknown_method)?;
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
-    let options = options(&headers, &read(&server, body).await?)?;
+    let options = options(&headers, &read(server, body).await?)?;
     let request = AuthRequest { token: bearer(&headers), options, headers, remote };
-    server.matchmake(method, &target, request).await.map(Json)
+    server.matchmake(method, target, request).await
 }
 
 /// `GET /matchmake/{name}`: the public rooms of that name, at most as many as a [`Query`] answers with.

@@ -31,6 +31,7 @@ mod mail;
 mod matchmaker;
 mod message;
 mod messages;
+mod metrics;
 mod origin;
 mod outbox;
 mod pack;

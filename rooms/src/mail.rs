@@ -177,9 +177,15 @@ pub(crate) enum Blocked {
 pub(crate) trait Link: Send + Sync {
     fn try_send(&self, control: Control) -> Result<(), Blocked>;
     fn send(&self, control: Control) -> BoxFuture<'static, Result<(), RoomGone>>;
+    /// How much mail waits.
+    fn waiting(&self) -> usize;
 }
 
 impl<E: Send + 'static> Link for mpsc::Sender<Mail<E>> {
+    fn waiting(&self) -> usize {
+        self.max_capacity() - self.capacity()
+    }
+
     fn try_send(&self, control: Control) -> Result<(), Blocked> {
         mpsc::Sender::try_send(self, Mail::Control(control)).map_err(|error| match error {
             TrySendError::Full(Mail::Control(control)) => Blocked::Full(control),

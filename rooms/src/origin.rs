@@ -75,7 +75,9 @@ fn is_origin(text: &str) -> bool {
 pub(crate) async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN);
     let Some(grant) = server.config().origins.grant(origin) else {
-        let mut refused = Refusal::origin_not_allowed().into_response();
+        let refusal = Refusal::origin_not_allowed();
+        server.shared().counters.refused(&refusal);
+        let mut refused = refusal.into_response();
         vary(refused.headers_mut());
         return refused;
     };

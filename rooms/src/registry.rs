@@ -126,8 +126,4 @@ impl Registry {
         all.sort_by_key(|entry| entry.age);
         all
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.rooms.len()
-    }
 }

@@ -83,8 +83,8 @@ impl Schedule {
         }
     }
 
-    /// Takes the first entry that is due. A repeating timer is entered again.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<Due> {
+    /// Takes the first entry that is due, and when it was. A repeating timer is entered again.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, Due)> {
         let first = self.entries.first_entry()?;
         if first.key().0 > now {
             return None;
@@ -94,7 +94,7 @@ impl Schedule {
         if let Due::Timer(id) = due {
             self.repeat(id, when, now);
         }
-        Some(due)
+        Some((when, due))
     }
 
     fn repeat(&mut self, id: TimerId, when: Instant, now: Instant) {
@@ -130,13 +130,13 @@ mod tests {
         let second = schedule.once(start, TICK);
         let cancelled = schedule.once(start, TICK);
         schedule.cancel(cancelled);
-        let mut pop = |after: Duration| schedule.pop(start + after);
+        let mut pop = |after: Duration| schedule.pop(start + after).map(|(when, due)| (when - start, due));
         assert_eq!(pop(TICK - Duration::from_nanos(1)), None);
         assert_eq!(
             [pop(TICK), pop(TICK), pop(TICK)],
-            [Some(Due::Timer(first)), Some(Due::Timer(second)), None]
+            [Some((TICK, Due::Timer(first))), Some((TICK, Due::Timer(second))), None]
         );
-        assert_eq!(pop(TICK * 2), Some(Due::Timer(late)));
+        assert_eq!(pop(TICK * 3), Some((TICK * 2, Due::Timer(late))));
     }
 
     // Field reports U55 and U58: the grid does not drift, and a stall gives a bounded number of turns.

@@ -2,13 +2,14 @@
 
 use crate::close::CloseReason;
 use crate::config::{Config, ConfigError};
-use crate::counters::Snapshot;
+use crate::counters::{Now, Snapshot};
 use crate::definition::Kind;
 use crate::driver::{Driver, DriverError, MemoryDriver, Query};
 use crate::http;
 use crate::id::{ProcessId, RoomId};
 use crate::mail::Control;
 use crate::matchmaker::{GroupRefused, Matchmaker, Method, SeatReservation};
+use crate::metrics;
 use crate::presence::{MemoryPresence, Presence};
 use crate::refusal::Refusal;
 use crate::registry::Listing;
@@ -109,6 +110,13 @@ impl Server {
         http::router(self)
     }
 
+    /// `/health` (200 `ok` while new clients are taken, 503 `stopping` after), `/health/live` (200 while the process
+    /// answers at all) and `/metrics` (Prometheus text), to be merged where operators, and they alone or anybody, may
+    /// ask: nothing in the answers is about one client or room.
+    pub fn operations(&self) -> Router {
+        metrics::router(self)
+    }
+
     /// `page`, for the route `/`, with the clients' latency probe in front: the probe's upgrades are answered here,
     /// all other requests by `page`.
     pub fn root<S: Clone + Send + Sync + 'static>(&self, page: MethodRouter<S>) -> MethodRouter<S> {
@@ -183,8 +191,16 @@ impl Server {
     #[must_use]
     pub fn counters(&self) -> Snapshot {
         let shared = self.shared();
-        let sockets = shared.config.max_connections - shared.socket_permits.available_permits();
-        shared.counters.snapshot(shared.registry.len(), sockets)
+        let rooms = shared.registry.all();
+        let listings: Vec<_> = rooms.iter().map(|entry| entry.listing()).collect();
+        shared.counters.snapshot(&Now {
+            rooms: rooms.len(),
+            clients: listings.iter().map(|listing| listing.connected).sum(),
+            seats: listings.iter().map(|listing| listing.clients).sum(),
+            connections: shared.config.max_connections - shared.socket_permits.available_permits(),
+            queued_bytes: shared.sockets.iter().map(|outbox| outbox.waiting()).sum(),
+            queued_mail: rooms.iter().map(|entry| entry.link.waiting()).sum(),
+        })
     }
 
     /// This process, as clients see it in socket addresses.

@@ -3,7 +3,7 @@
 use crate::actor::refuse;
 use crate::address::{self, Occupied, Source};
 use crate::connection::{Connection, Seat};
-use crate::counters::count;
+use crate::counters::Counters;
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::mail::{Connect, Control};
@@ -55,17 +55,21 @@ enum NoSocket {
     ShuttingDown,
 }
 
-impl IntoResponse for NoSocket {
-    fn into_response(self) -> Response {
+impl NoSocket {
+    fn answer(self, counters: &Counters) -> Response {
+        let refused = |refusal: Refusal| {
+            counters.refused(&refusal);
+            refusal.into_response()
+        };
         match self {
             Self::NotAnUpgrade => StatusCode::NOT_FOUND.into_response(),
             Self::BadHandshake => {
                 let version = [(header::SEC_WEBSOCKET_VERSION, "13")];
                 (StatusCode::BAD_REQUEST, version, "a WebSocket handshake is needed").into_response()
             }
-            Self::TooMany => Refusal::at_capacity().into_response(),
-            Self::TooManyFromAddress => Refusal::too_many_requests().into_response(),
-            Self::ShuttingDown => Refusal::shutting_down().into_response(),
+            Self::TooMany => refused(Refusal::at_capacity()),
+            Self::TooManyFromAddress => refused(Refusal::too_many_requests()),
+            Self::ShuttingDown => refused(Refusal::shutting_down()),
         }
     }
 }
@@ -111,7 +115,7 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
     let shared = server.shared();
     let Handshake { response, upgrade, places } = match accept(shared, &mut request) {
         Ok(handshake) => handshake,
-        Err(refused) => return refused.into_response(),
+        Err(refused) => return refused.answer(&shared.counters),
     };
     let shared = shared.clone();
     let task = async move {
@@ -142,7 +146,7 @@ where
     let entry = wanted.room.and_then(|room| shared.registry.get(room));
     let Some((entry, session)) = entry.zip(wanted.session) else {
         let refusal = if reconnecting { Refusal::reconnect_expired() } else { Refusal::seat_expired() };
-        count(&shared.counters.refusals);
+        shared.counters.refused(&refusal);
         refuse(&outbox, reconnecting, &refusal);
         return Connection::new(reader, early, outbox, None, shared.clone()).run().await;
     };
@@ -167,7 +171,7 @@ pub(crate) fn probe(server: &Server, mut request: Request<Body>) -> Response {
     let shared = server.shared();
     let Handshake { response, upgrade, places } = match accept(shared, &mut request) {
         Ok(handshake) => handshake,
-        Err(refused) => return refused.into_response(),
+        Err(refused) => return refused.answer(&shared.counters),
     };
     let handshake_timeout = shared.config.handshake_timeout;
     shared.tasks.spawn(async move {

@@ -11,10 +11,10 @@ import { Inbox, within } from "./rooms.mjs";
 import { build, start } from "./server.mjs";
 
 /** Starts the program named by PLAYERTHREE_BIN, or a debug build of it, on a free port. */
-export async function startPlayerThree(args = []) {
+export async function startPlayerThree(args = [], env = {}) {
   const executable = process.env.PLAYERTHREE_BIN ?? (await build("playerthree", { bin: "playerthree" }));
   const data = await mkdtemp(join(tmpdir(), "playerthree-"));
-  return start(executable, ["serve", "--port", "0", "--data", data, ...args]);
+  return start(executable, ["serve", "--port", "0", "--data", data, ...args], { env });
 }
 
 /** Logs a name in and returns an SDK client that joins as that person. */

@@ -3,10 +3,11 @@
 use futures_util::{SinkExt, StreamExt};
 use playerthree_rooms::{
     AuthRequest, BadMessage, Config, Cx, Definition, Join, Message, MessageType, Refusal, Room, Server,
-    SessionId, serve,
+    SessionId, TimerId, serve,
 };
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -49,15 +50,52 @@ impl Room for EchoRoom {
         if message.kind == MessageType::Name("panic") {
             panic!("asked to panic");
         }
+        if message.kind == MessageType::Name("tick") {
+            cx.set_timeout(Duration::from_millis(1));
+            return Ok(());
+        }
         let value: Value = message.payload.decode()?;
         // JSON values always serialize.
         let _ = cx.send(client, message.kind, &value);
         Ok(())
     }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Self>, _: TimerId) {
+        let _ = cx.broadcast("ticked", &1, &[]);
+    }
+}
+
+/// Rooms that wait as long as they like at the end of a server.
+pub(crate) struct Stubborn;
+
+impl Definition for Stubborn {
+    type Room = StubbornRoom;
+
+    async fn authorize(&self, _: &AuthRequest) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn create(&self, _: &mut Cx<'_, StubbornRoom>, _: &Value) -> Result<StubbornRoom, Refusal> {
+        Ok(StubbornRoom)
+    }
+}
+
+pub(crate) struct StubbornRoom;
+
+impl Room for StubbornRoom {
+    type Event = ();
+    type Auth = ();
+
+    fn on_join(&mut self, _: &mut Cx<'_, Self>, _: SessionId, _: Join<()>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn on_shutdown(&mut self, _: &mut Cx<'_, Self>) {}
 }
 
 /// A server that runs until it is dropped.
 pub(crate) struct Running {
+    pub(crate) server: Server,
     pub(crate) address: SocketAddr,
     _stop: tokio::sync::oneshot::Sender<()>,
 }
@@ -84,6 +122,11 @@ impl Answer {
 pub(crate) struct Seat(Value);
 
 impl Seat {
+    /// A seat out of a matchmaking answer.
+    pub(crate) fn read(body: &str) -> Self {
+        Self(serde_json::from_str(body).unwrap())
+    }
+
     pub(crate) fn path(&self) -> String {
         let part = |name: &str| self.0[name].as_str().unwrap().to_owned();
         format!("/{}/{}?sessionId={}", part("processId"), part("roomId"), part("sessionId"))
@@ -92,16 +135,17 @@ impl Seat {
 
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
-        let server = Server::builder(config).define("room", Echoes).build().unwrap();
+        let server =
+            Server::builder(config).define("room", Echoes).define("stubborn", Stubborn).build().unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let router =
-            server.router().route("/", server.root(axum::routing::get(|| std::future::ready("the page"))));
+        let page = server.root(axum::routing::get(|| std::future::ready("the page")));
+        let router = server.router().merge(server.operations()).route("/", page);
         tokio::spawn(serve(listener, router, server.config().serve, async move {
             let _ = stopped.await;
         }));
-        Self { address, _stop: stop }
+        Self { server, address, _stop: stop }
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {
@@ -123,13 +167,22 @@ impl Running {
 
     /// A seat in a new room.
     pub(crate) async fn seat(&self, options: &str) -> Seat {
+        self.create("room", options).await
+    }
+
+    /// A seat in a new room of another kind.
+    pub(crate) async fn seat_in(&self, kind: &str) -> Seat {
+        self.create(kind, "{}").await
+    }
+
+    async fn create(&self, kind: &str, options: &str) -> Seat {
         let request = format!(
-            "POST /matchmake/create/room HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
+            "POST /matchmake/create/{kind} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
             options.len()
         );
         let answer = self.ask(&request).await;
         assert_eq!(answer.status, 200, "{answer:?}");
-        Seat(serde_json::from_str(&answer.body).unwrap())
+        Seat::read(&answer.body)
     }
 
     /// Opens a seat's socket and acknowledges the join, or returns the status of the refused upgrade.

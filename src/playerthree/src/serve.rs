@@ -5,7 +5,6 @@ use crate::pipes_room::PipesRooms;
 use crate::{demo, page, relay};
 use anyhow::Context as _;
 use axum::Router;
-use axum::http::StatusCode;
 use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
 use playerthree_binding::GameRooms;
@@ -22,7 +21,6 @@ use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -82,11 +80,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     })
 }
 
+/// The sockets' own log holds whole messages below this level.
+const SOCKET_LOG_DIRECTIVE: &str = "tungstenite=info";
+
 /// Logs go to standard error. What `RUST_LOG` says, MCP's own log stays at errors: below that it holds whole requests.
 fn start_logging() {
     let wanted = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let caps =
-        playerthree_mcp::RMCP_LOG_DIRECTIVES.into_iter().filter_map(|directive| directive.parse().ok());
+    let caps = playerthree_mcp::RMCP_LOG_DIRECTIVES
+        .into_iter()
+        .chain([SOCKET_LOG_DIRECTIVE])
+        .filter_map(|directive| directive.parse().ok());
     let filter = caps.fold(wanted, EnvFilter::add_directive);
     let format = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
@@ -128,12 +131,11 @@ pub(crate) async fn serve(
     let rooms = rooms(rooms_config(address, args)?, &accounts, &agents, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
-    let draining = Arc::new(AtomicBool::new(false));
     let app = Router::new()
         .route("/", rooms.root(get(page::index)))
         .merge(page::routes())
         .merge(demo::routes(accounts, rooms.clone()))
-        .merge(health(Arc::clone(&draining)))
+        .merge(rooms.operations())
         .merge(playerthree_mcp::router(mcp.clone(), Arc::clone(&agents)))
         .merge(pipes_mcp(mcp, &pipes)?)
         .merge(playerthree_pipes::router(Arc::clone(&pipes)))
@@ -149,7 +151,6 @@ pub(crate) async fn serve(
         () = &mut serving => {}
         () = stop => {}
     }
-    draining.store(true, Ordering::Relaxed);
     tracing::info!(seconds = SHUTDOWN_DEADLINE.as_secs(), "stopping");
     // Requests are still answered while rooms say goodbye, so that a health check sees the server drain.
     let goodbye = async {
@@ -274,18 +275,6 @@ fn rooms(
 fn faults(faults: &[playerthree_game::Fault]) -> anyhow::Error {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     anyhow::anyhow!("the manifest has faults:\n{}", lines.join("\n"))
-}
-
-/// `ok` while new clients are taken, 503 once the server drains.
-fn health(draining: Arc<AtomicBool>) -> Router {
-    let answer = move || async move {
-        if draining.load(Ordering::Relaxed) {
-            (StatusCode::SERVICE_UNAVAILABLE, "stopping")
-        } else {
-            (StatusCode::OK, "ok")
-        }
-    };
-    Router::new().route("/health", get(answer))
 }
 
 #[expect(clippy::print_stdout, reason = "where to go is the one thing a person who starts the server needs")]

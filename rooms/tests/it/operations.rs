@@ -1,0 +1,170 @@
+//! What operators see: health, metrics and logs, and that none of them tells anything about a client.
+
+use crate::support::{self, Running};
+use futures_util::{SinkExt, StreamExt};
+use playerthree_rooms::Config;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message as Frame;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// A secret that a client brings in every place where it can.
+const CANARY: &str = "canary-5f3a";
+
+async fn get(server: &Running, path: &str) -> support::Answer {
+    server.ask(&format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await
+}
+
+async fn scrape(server: &Running) -> String {
+    let answer = get(server, "/metrics").await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/openmetrics-text; version=1.0.0; charset=utf-8")
+    );
+    answer.body
+}
+
+/// A client that leaves its canary everywhere: header, options, query, address, message.
+async fn marked_client(server: &Running) -> (support::Socket, String) {
+    let options = format!(r#"{{"secret":"{CANARY}"}}"#);
+    let request = format!(
+        "POST /matchmake/create/room?q={CANARY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {CANARY}\r\nX-Forwarded-For: {CANARY}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
+        options.len()
+    );
+    let answer = server.ask(&request).await;
+    let seat = support::Seat::read(&answer.body);
+    let path = format!("{}&_authToken={CANARY}", seat.path());
+    let mut socket = server.upgrade(&path, &[("Authorization", CANARY)]).await.unwrap();
+    let join = socket.next().await.unwrap().unwrap().into_data();
+    let token = String::from_utf8(join[2..26].to_vec()).unwrap();
+    socket.send(Frame::Binary(vec![10].into())).await.unwrap();
+    let mut message = b"\x0d\xa4echo\xab".to_vec();
+    message.extend_from_slice(CANARY.as_bytes());
+    socket.send(Frame::Binary(message.into())).await.unwrap();
+    let echo = socket.next().await.unwrap().unwrap().into_data();
+    assert!(echo.ends_with(CANARY.as_bytes()));
+    (socket, token)
+}
+
+#[tokio::test]
+async fn metrics_count_what_happens_and_tell_nothing_of_a_client() {
+    let server = Running::start(Config::default()).await;
+    let (mut socket, token) = marked_client(&server).await;
+    let full = server.seat("{}").await;
+    assert_eq!(get(&server, "/matchmake/create/room").await.status, 404);
+    let refused =
+        server.ask("POST /matchmake/join/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(refused.status, 520);
+    let mut unknown = server.upgrade("/a/b?sessionId=c", &[]).await.unwrap();
+    while let Some(Ok(_)) = unknown.next().await {}
+    socket.send(Frame::Binary(b"\x0d\xa4tick".to_vec().into())).await.unwrap();
+    assert!(socket.next().await.unwrap().unwrap().into_data().starts_with(b"\x0d\xa6ticked"));
+
+    let text = scrape(&server).await;
+    for line in [
+        "rooms_rooms 2",
+        "rooms_clients 1",
+        "rooms_seats 2",
+        "rooms_connections 1",
+        "rooms_outbound_queue_bytes 0",
+        "rooms_created_total 2",
+        "rooms_matchmaking_requests_total 3",
+        "rooms_joins_total{generation=\"0.18\"} 1",
+        "rooms_joins_total{generation=\"0.16\"} 0",
+        "rooms_refusals_total{reason=\"unknown_room_name\"} 1",
+        "rooms_refusals_total{reason=\"seat_expired\"} 1",
+        "rooms_closes_total{reason=\"join_refused\"} 1",
+        "rooms_closes_total{reason=\"slow_reader\"} 0",
+        "rooms_tick_lateness_seconds_count 1",
+        "# EOF",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains("rooms_tick_lateness_seconds_bucket{le=\"0.001\"}"));
+    let listing = server.server.listing();
+    let ids = listing.iter().map(|listing| listing.room_id.to_string());
+    let sessions = full.path();
+    for secret in ids.chain([CANARY.to_owned(), token, sessions, "127.0.0.1".to_owned()]) {
+        assert!(!text.contains(&secret), "{secret}");
+    }
+
+    support::leave(socket).await;
+    while server.server.counters().clients > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(scrape(&server).await.contains("rooms_closes_total{reason=\"consented\"} 1\n"));
+}
+
+#[tokio::test]
+async fn a_server_that_stops_is_live_and_not_ready() {
+    let server = Running::start(Config::default()).await;
+    for path in ["/health", "/health/live"] {
+        let answer = get(&server, path).await;
+        assert_eq!((answer.status, answer.body.as_str()), (200, "ok"), "{path}");
+    }
+    let seat = server.seat_in("stubborn").await;
+    let mut socket = server.open(&seat, &[]).await.unwrap();
+    let stopping = tokio::spawn({
+        let server = server.server.clone();
+        async move { server.shutdown(Duration::from_secs(5)).await }
+    });
+    while get(&server, "/health").await.status == 200 {}
+    let answer = get(&server, "/health").await;
+    assert_eq!((answer.status, answer.body.as_str()), (503, "stopping"));
+    assert_eq!(get(&server, "/health/live").await.status, 200);
+    let refused =
+        server.ask("POST /matchmake/create/room HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    // The room ends with its client, before the deadline.
+    socket.send(Frame::Binary(vec![12].into())).await.unwrap();
+    assert!(stopping.await.unwrap().is_empty());
+}
+
+/// Everything that is logged while it stands.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn logs_name_rooms_and_reasons_and_no_secret_of_a_client() {
+    let log = Log::default();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
+    // This test's runtime has one thread, so all that it starts logs here.
+    let logging = tracing::subscriber::set_default(subscriber);
+    let server = Running::start(Config::default()).await;
+    let (mut socket, token) = marked_client(&server).await;
+    let room = server.server.listing()[0].room_id.to_string();
+    // A bad message, a bad body and a panic are what is worth a line.
+    let bad = format!("\r\n\r\n{{\"{CANARY}");
+    let head = "POST /matchmake/create/room HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13";
+    assert_eq!(server.ask(&format!("{head}{bad}")).await.status, 400);
+    socket.send(Frame::Binary(b"\x0d\xa5panic".to_vec().into())).await.unwrap();
+    while let Some(Ok(_)) = socket.next().await {}
+    drop(logging);
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("a room panicked and is closed") && text.contains(&room), "{text}");
+    for secret in [CANARY, &token, "Bearer", "sessionId"] {
+        assert!(!text.contains(secret), "{secret} is in\n{text}");
+    }
+}
