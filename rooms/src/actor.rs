@@ -91,6 +91,7 @@ impl<R: Room> Actor<R> {
         while self.core.flush() {
             self.settle();
         }
+        self.plan_patch();
         self.core.publish();
         if self.is_over() { Next::Dispose } else { Next::Continue }
     }
@@ -191,7 +192,7 @@ impl<R: Room> Actor<R> {
                 self.core.ping();
                 self.core.schedule.at(Instant::now() + self.core.shared.config.ping_interval, Due::Pings);
             }
-            Due::Patch => self.core.patch(),
+            Due::Patch => self.patch(),
             // A room that is kept while empty waits for its first client as long as it likes.
             Due::Unclaimed => self.core.claimed = true,
         }
@@ -276,7 +277,7 @@ impl<R: Room> Actor<R> {
         let handled = match wire::read_inbound(bytes) {
             Ok(Inbound::Unknown) => Ok(()),
             Ok(Inbound::Acknowledge) => {
-                self.core.acknowledge(session);
+                self.acknowledge(session);
                 Ok(())
             }
             Ok(Inbound::Leave) => {

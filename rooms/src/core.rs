@@ -15,6 +15,8 @@ use crate::registry::{Entry, Listing};
 use crate::schedule::{Due, Schedule, Slot};
 use crate::shared::Shared;
 use crate::socket::{Broadcasts, Overflow, Queued, Silent, Socket};
+use crate::state::Reflections;
+use playerthree_rooms_state::View;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -27,6 +29,10 @@ pub(crate) struct Core<E> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) schedule: Schedule,
     pub(crate) patches: Patches,
+    /// The types of the room's state, where it has one.
+    pub(crate) reflections: Option<Reflections>,
+    /// What single clients see of the state.
+    pub(crate) views: HashMap<SessionId, View>,
     members: HashMap<SessionId, Member>,
     /// Clients with frames of their own to hand over at the end of the turn.
     dirty: Vec<SessionId>,
@@ -114,6 +120,8 @@ impl<E> Core<E> {
             entry,
             schedule: Schedule::default(),
             patches: Patches::new(Instant::now()),
+            reflections: None,
+            views: HashMap::new(),
             members: HashMap::new(),
             dirty: Vec::new(),
             broadcasts: Broadcasts::default(),
@@ -149,6 +157,21 @@ impl<E> Core<E> {
             .iter()
             .filter(|(_, member)| matches!(member.place, Place::Connected(_)))
             .map(|(session, _)| *session)
+    }
+
+    /// Whether a client is connected, has a held seat, or is about to leave.
+    pub(crate) fn is_seated(&self, session: SessionId) -> bool {
+        !matches!(self.members.get(&session), None | Some(Member { place: Place::Reserved(_), .. }))
+    }
+
+    /// Whether a client has been given the room's state, and is to be kept up to date.
+    pub(crate) fn has_state(&self, session: SessionId) -> bool {
+        matches!(self.members.get(&session), Some(Member { place: Place::Connected(socket), .. }) if socket.is_acknowledged())
+    }
+
+    /// The connected clients that have yet to be given the state.
+    pub(crate) fn without_state(&self) -> impl Iterator<Item = SessionId> {
+        self.connected().filter(|session| !self.has_state(*session))
     }
 
     pub(crate) fn is_connected(&self, session: SessionId) -> bool {
@@ -284,7 +307,8 @@ impl<E> Core<E> {
     /// Sends the join answer, ahead of all that waits.
     pub(crate) fn welcome(&mut self, session: SessionId, token: &Token) {
         if let Some(Member { place: Place::Connected(socket), .. }) = self.members.get(&session) {
-            socket.outbox.push(&[Frame::join(token).into_bytes()]);
+            let types = self.reflections.as_ref().map(|types| (types, socket.generation, socket.knows));
+            socket.outbox.push(&[Frame::join(token, types).into_bytes()]);
         }
     }
 
@@ -302,11 +326,13 @@ impl<E> Core<E> {
     }
 
     pub(crate) fn remove_seat(&mut self, session: SessionId) {
+        self.views.remove(&session);
         self.remove(session);
     }
 
     /// Takes back a seat whose client was never told of it, so that none of its handlers runs.
     pub(crate) fn forget(&mut self, session: SessionId) {
+        self.views.remove(&session);
         self.remove(session);
         self.departures.retain(|departure| departure.session != session);
     }
@@ -418,7 +444,7 @@ impl<E> Core<E> {
 
     // Frames.
 
-    fn socket(&mut self, session: SessionId) -> Option<&mut Socket> {
+    pub(crate) fn socket(&mut self, session: SessionId) -> Option<&mut Socket> {
         match &mut self.members.get_mut(&session)?.place {
             Place::Connected(socket) => Some(socket),
             _ => None,
@@ -485,12 +511,26 @@ impl<E> Core<E> {
         }
     }
 
+    /// Queues a frame for one client, ahead of all that waits for it.
+    pub(crate) fn send_first(&mut self, session: SessionId, frame: &Frame) {
+        let limit = self.shared.config.outbound_queue_bytes;
+        let queued = self.socket(session).map(|socket| socket.queue_first(frame, limit));
+        if let Some(Err(Overflow)) = queued {
+            self.depart(session, CloseReason::SlowReader);
+        }
+    }
+
     /// Queues a frame that leaves after the next patch, or with all that waits for it where there is no more room.
     pub(crate) fn later(&mut self, later: Later) {
         if !self.patches.fits(&later, self.shared.config.outbound_queue_bytes) {
             self.release();
         }
         self.patches.push(later);
+        self.plan_patch();
+    }
+
+    /// Enters the next patch into the schedule, unless it is there.
+    pub(crate) fn plan_patch(&mut self) {
         if let Some(due) = self.patches.schedule(Instant::now()) {
             self.schedule.at(due, Due::Patch);
         }

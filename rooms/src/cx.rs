@@ -13,6 +13,7 @@ use crate::refusal::Refusal;
 use crate::request::{Reply, RequestId};
 use crate::room::Room;
 use crate::server::Server;
+use playerthree_rooms_state::View;
 use serde::Serialize;
 use serde_json::Value;
 use std::future::Future;
@@ -156,6 +157,12 @@ impl<'a, R: Room> Cx<'a, R> {
     /// Reports an error to a client, which stays connected.
     pub fn send_error(&mut self, client: SessionId, error: &Refusal) {
         self.core.send(client, &Frame::error(error));
+    }
+
+    /// What `client` may see of the room's state beyond what everybody sees. It starts with nothing, changes reach the
+    /// client with the next patch, and it lasts as long as the seat. `None` for one who has no seat.
+    pub fn view(&mut self, client: SessionId) -> Option<&mut View> {
+        self.core.view(client)
     }
 
     /// Answers a request for which the handler returned [`Reply::later`].

@@ -93,6 +93,7 @@ impl<D: Definition> AnyDefinition for Defined<D> {
         let made = catch_unwind(AssertUnwindSafe(|| {
             let room = self.definition.create(&mut Cx::new(&mut core), options)?;
             let mut actor = Actor { room, core, messages: self.messages.clone(), mailbox, permit };
+            actor.describe_state()?;
             let seats = actor.reserve_all(tickets);
             Ok((actor, seats))
         }));

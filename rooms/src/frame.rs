@@ -2,11 +2,13 @@
 //!
 //! A server's frames are not masked, so the same bytes serve every reader of a broadcast.
 
+use crate::generation::Generation;
 use crate::id::Token;
 use crate::message::MessageType;
 use crate::pack::{self, EncodeError};
 use crate::refusal::Refusal;
 use crate::request::{Answer, RequestId};
+use crate::state::{Knowledge, Reflections};
 use crate::wire;
 use bytes::Bytes;
 use serde::Serialize;
@@ -61,14 +63,29 @@ impl Frame {
         self.0
     }
 
-    /// The answer to a join: the seat's new token, and the serializer `none`.
+    /// The answer to a join: the seat's new token, and how the room's state is read.
     ///
-    /// The reflection length of generation 0.18 is left out, which is the one form that every generation accepts.
-    pub(crate) fn join(token: &Token) -> Self {
+    /// Without a state, the reflection length of generation 0.18 is left out, which is the one form that every
+    /// generation accepts.
+    pub(crate) fn join(token: &Token, state: Option<(&Reflections, Generation, Knowledge)>) -> Self {
         let mut body = start(wire::JOIN_ROOM);
         body.push(24);
         body.extend_from_slice(token.as_bytes());
-        body.extend_from_slice(b"\x04none");
+        match state {
+            None => body.extend_from_slice(b"\x04none"),
+            Some((reflections, generation, knows)) => {
+                body.extend_from_slice(b"\x06schema");
+                reflections.write(generation, knows, &mut body);
+            }
+        }
+        finish(body)
+    }
+
+    /// A state or a patch, from its parts.
+    pub(crate) fn state(code: u8, parts: &[&[u8]]) -> Self {
+        let mut body = start(code);
+        body.reserve_exact(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| body.extend_from_slice(part));
         finish(body)
     }
 

@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::registry::Listing;
 use crate::room::AuthRequest;
 use crate::server::Server;
+use crate::state::Knowledge;
 use crate::upgrade::{self, Wanted};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
@@ -192,6 +193,7 @@ async fn connect(
         session: parameter(query, "sessionId").and_then(SessionId::parse),
         token: parameter(query, "reconnectionToken").map(|token| TokenDigest::of(token.as_bytes())),
         generation,
+        knows: Knowledge::of(parameter(query, "skipHandshake")),
     };
     upgrade::room(&server, request, wanted)
 }

@@ -47,6 +47,7 @@ mod serve;
 mod server;
 mod shared;
 mod socket;
+mod state;
 mod stream;
 mod sync;
 pub mod testing;

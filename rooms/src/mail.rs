@@ -6,6 +6,7 @@ use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
+use crate::state::Knowledge;
 use crate::sync::lock;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -53,6 +54,7 @@ pub(crate) struct Connect {
     pub(crate) session: SessionId,
     pub(crate) token: Option<TokenDigest>,
     pub(crate) generation: Generation,
+    pub(crate) knows: Knowledge,
     pub(crate) socket: SocketId,
     pub(crate) outbox: Arc<Outbox>,
 }

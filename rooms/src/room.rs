@@ -9,6 +9,7 @@ use crate::messages::Messages;
 use crate::refusal::Refusal;
 use crate::request::{Reply, Request};
 use http::HeaderMap;
+use playerthree_rooms_state::Synchronized;
 use serde_json::Value;
 use std::future::Future;
 use std::net::IpAddr;
@@ -29,6 +30,16 @@ pub trait Room: Send + Sized + 'static {
     type Event: Send + 'static;
     /// What [`Definition::authorize`] found out about a client. `()` where nothing.
     type Auth: Send + 'static;
+
+    /// The state that clients hold, for a room that has one: a [`Synced`](playerthree_rooms_state::Synced) that the
+    /// room owns. Clients are given all of it when they join, and every
+    /// [patch interval](Cx::set_patch_interval) in which it changed they are sent what changed. A room either always
+    /// has a state or never; the default has none.
+    ///
+    /// A state beyond the limits of its crate closes the room as a panic would.
+    fn state(&mut self) -> Option<&mut dyn Synchronized> {
+        None
+    }
 
     /// A client asks for a seat, before one is promised. Matchmaking goes on to another room when this one refuses, so
     /// a room that knows more than a number of seats decides here who fits. `on_join` or `on_unreserve` follows.

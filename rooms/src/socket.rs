@@ -9,6 +9,7 @@ use crate::generation::Generation;
 use crate::id::TokenDigest;
 use crate::mail::{Connect, SocketId};
 use crate::outbox::Outbox;
+use crate::state::Knowledge;
 use bytes::{Bytes, BytesMut};
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) struct Socket {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) token: TokenDigest,
     pub(crate) generation: Generation,
+    pub(crate) knows: Knowledge,
     /// The client has acknowledged its join; before that its frames wait.
     acknowledged: bool,
     pending: Vec<Bytes>,
@@ -100,6 +102,7 @@ impl Socket {
             outbox: connect.outbox.clone(),
             token,
             generation: connect.generation,
+            knows: connect.knows,
             acknowledged: false,
             pending: Vec::new(),
             pending_bytes: 0,
@@ -111,6 +114,21 @@ impl Socket {
     /// The client is ready for what waits. False where it said so before.
     pub(crate) fn acknowledge(&mut self) -> bool {
         !std::mem::replace(&mut self.acknowledged, true)
+    }
+
+    /// Whether the client has acknowledged its join, and with it been given the room's state.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.acknowledged
+    }
+
+    /// Puts in a frame for this client alone, ahead of all that waits.
+    pub(crate) fn queue_first(&mut self, frame: &Frame, limit: usize) -> Result<(), Overflow> {
+        if self.pending_bytes + self.outbox.waiting() + frame.size() > limit {
+            return Err(Overflow);
+        }
+        self.pending_bytes += frame.size();
+        self.pending.insert(0, frame.clone().into_bytes());
+        Ok(())
     }
 
     /// Puts in a frame for this client alone.

@@ -41,6 +41,7 @@ use crate::message::MessageType;
 use crate::room::AuthRequest;
 use crate::serve::serve;
 use crate::server::Server;
+use crate::state::Knowledge;
 use crate::stream::Incoming;
 use crate::upgrade::{Wanted, serve_seat};
 use crate::wire::{self, Inbound};
@@ -89,6 +90,7 @@ pub(crate) fn pipe(
         session: Some(seat.1),
         token: token.map(|token| TokenDigest::of(token.as_bytes())),
         generation: Generation::V18,
+        knows: Knowledge::Nothing,
     };
     let shared = server.shared().clone();
     server.shared().tasks.spawn(async move { serve_seat(&shared, Incoming::other(theirs), wanted).await });

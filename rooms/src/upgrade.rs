@@ -11,6 +11,7 @@ use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::server::Server;
 use crate::shared::Shared;
+use crate::state::Knowledge;
 use crate::stream::Incoming;
 use axum::body::Body;
 use axum::extract::Request;
@@ -31,6 +32,7 @@ pub(crate) struct Wanted {
     pub(crate) session: Option<SessionId>,
     pub(crate) token: Option<TokenDigest>,
     pub(crate) generation: Generation,
+    pub(crate) knows: Knowledge,
 }
 
 /// Whether a request asks for a WebSocket.
@@ -155,6 +157,7 @@ where
         session,
         token: wanted.token,
         generation: wanted.generation,
+        knows: wanted.knows,
         socket,
         outbox: outbox.clone(),
     };

@@ -61,6 +61,9 @@ pub trait Synchronized: Send {
     /// [`TooManyTypes`], where there are more than [`MAX_TYPES`].
     fn reflection(&self, dialect: Dialect) -> Result<Vec<u8>, TooManyTypes>;
 
+    /// Whether somebody borrowed the state to change it since the last patch.
+    fn is_touched(&self) -> bool;
+
     /// What changed since the call before; the clients must be sent it. It costs nothing where nobody borrowed the
     /// state to change it.
     ///
@@ -84,6 +87,10 @@ impl<S: State> Synchronized for Synced<S> {
     fn reflection(&self, dialect: Dialect) -> Result<Vec<u8>, TooManyTypes> {
         let (bytes, types) = reflection::reflection::<S>(dialect);
         if types > MAX_TYPES { Err(TooManyTypes) } else { Ok(bytes) }
+    }
+
+    fn is_touched(&self) -> bool {
+        self.touched
     }
 
     fn patch(&mut self) -> Result<Patch, Fault> {
