@@ -7,7 +7,7 @@ import { Calls, type CallOptions } from "./calls.js";
 import type { Json } from "./delta.js";
 import { Listeners, type Unsubscribe } from "./listeners.js";
 import { ObserverPlayer } from "./observer.js";
-import type { Approval, Controller, Mandate, Minted, Seat, SeatRef, Status, Welcome } from "./protocol.js";
+import type { Approval, Controller, Mandate, Minted, Said, Seat, SeatRef, Status, Welcome } from "./protocol.js";
 import type { RoomLike } from "./room.js";
 import { SeatControl } from "./seat.js";
 import { ViewStream, type ViewMessage } from "./views.js";
@@ -23,6 +23,8 @@ interface Events {
   welcome: [welcome: Welcome];
   status: [status: Status];
   seats: [seats: readonly Seat[]];
+  /** An agent of one's own answered (§12). */
+  said: [said: Said];
   /** The view stream of a team is lost: leave the room and join again for a keyframe. */
   lost: [team: string];
   /** The connection dropped; operations in flight ended with `closed`. */
@@ -45,6 +47,7 @@ export class Connection {
     welcome: new Listeners(),
     status: new Listeners(),
     seats: new Listeners(),
+    said: new Listeners(),
     lost: new Listeners(),
     dropped: new Listeners(),
     closed: new Listeners(),
@@ -132,6 +135,15 @@ export class Connection {
     return this.#calls.request("mint", seat, options);
   }
 
+  /** Writes to the agents on seats of one's own of one side (§12). Each reads it once. */
+  tell(
+    to: { roles: readonly string[] | "all"; team?: string },
+    message: { text: string; ping?: Json },
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#owner("tell", { ...to, ...message }, options);
+  }
+
   /** A ticket for one observer of a private match, on a player's word. It is a secret. */
   inviteObserver(options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
     return this.#calls.request("inviteObserver", {}, options);
@@ -154,6 +166,7 @@ export class Connection {
       view: (message: ViewMessage) => this.#receiveView(message),
       welcome: (message: Partial<Welcome>) => this.#receiveWelcome(message),
       status: (message: Partial<Status>) => this.#receiveStatus(message),
+      said: (message: Partial<Said>) => this.#receiveSaid(message),
       seats: (message: { seats?: readonly Seat[] }) => this.#receiveSeats(message),
     };
     for (const [op, handler] of Object.entries(handlers)) {
@@ -180,6 +193,11 @@ export class Connection {
     if (!Array.isArray(message.seats)) return;
     this.#seats = message.seats;
     this.#listeners.seats.emit(this.#seats);
+  }
+
+  #receiveSaid(message: Partial<Said>): void {
+    if (typeof message.text !== "string" || typeof message.role !== "string") return;
+    this.#listeners.said.emit(message as Said);
   }
 
   #receiveView(message: ViewMessage): void {

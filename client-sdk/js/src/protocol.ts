@@ -76,7 +76,24 @@ export type Ack =
       readonly schemaCode?: string;
       readonly path?: readonly (string | number)[];
       readonly gameCode?: string;
+      readonly signalCode?: string;
     };
+
+/** What an owner told an agent (§12). */
+export interface Message {
+  readonly from: "owner";
+  readonly tick: number;
+  readonly text: string;
+  readonly ping?: Json;
+}
+
+/** `playerthree:said`: what an agent answered its owner. It is plain text and never markup. */
+export interface Said {
+  readonly team: string;
+  readonly role: string;
+  readonly tick: number;
+  readonly text: string;
+}
 
 /** The result of `wait`. */
 export interface Waited {
@@ -84,7 +101,9 @@ export interface Waited {
   readonly tick: number;
   readonly outcome: Json;
   readonly events: readonly Json[];
-  readonly wake?: "event" | "ended" | "approval";
+  readonly messages?: readonly Message[];
+  readonly signals?: Json;
+  readonly wake?: "event" | "ended" | "approval" | "owner_message" | "signal";
   readonly observation?: Json;
   readonly instruction?: string;
 }

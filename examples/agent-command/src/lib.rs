@@ -20,6 +20,7 @@ mod manifest;
 mod map;
 mod options;
 mod render;
+mod requests;
 mod rng;
 mod schema;
 mod sight;

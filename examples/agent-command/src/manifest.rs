@@ -3,11 +3,12 @@
 use crate::command::ERRORS;
 use crate::intent::MAX_UNITS;
 use crate::kinds::{MAX_AIR, MAX_GROUND};
+use crate::requests;
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
-    Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, Runtime, Schema,
-    Skill, Topic, t,
+    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, Runtime,
+    Schema, Skill, Topic, signal_members, t,
 };
 use std::sync::Arc;
 
@@ -176,13 +177,19 @@ fn control() -> Control {
         stream: None,
         practice: None,
         pool: None,
-        chat: None,
+        chat: Some(ChatLimits {
+            max_tell_chars: 300,
+            max_say_chars: 200,
+            ping: Some(t::obj([("x", schema::coordinate()), ("y", schema::coordinate())])),
+        }),
         pausable: None,
-        signals: None,
+        signals: Some(requests::LIMITS),
     }
 }
 
 pub(crate) fn manifest() -> Manifest {
+    let signals = requests::signals();
+    let generated = signal_members(&names(ROLES), &signals, &requests::LIMITS);
     Manifest {
         id: "agent-command".into(),
         version: "1".into(),
@@ -196,9 +203,9 @@ pub(crate) fn manifest() -> Manifest {
             ("air", include_str!("knowledge/air.md")),
         ]),
         topics: topics(),
-        intents: intents(),
-        observation: schema::observation(),
-        view: schema::view(),
+        intents: intents().into_iter().chain(generated.intents).collect(),
+        observation: schema::observation(generated.observation),
+        view: schema::view(generated.view),
         observation_scope: Some(ObservationScope {
             sections: names(ROLES),
             defaults: ROLES.into_iter().map(|role| (role.into(), names([role]))).collect(),
@@ -215,6 +222,6 @@ pub(crate) fn manifest() -> Manifest {
         match_options: Some(schema::options()),
         skills: vec![skill()],
         control: control(),
-        signals: None,
+        signals: Some(signals),
     }
 }

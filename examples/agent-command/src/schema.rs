@@ -159,8 +159,8 @@ fn section(plane: &str) -> Schema {
     ])
 }
 
-/// What a seat observes.
-pub(crate) fn observation() -> Schema {
+/// What a seat observes. `signals` is the generated member, which the host fills in.
+pub(crate) fn observation(signals: Schema) -> Schema {
     let others = 3 * MAX_BUILDINGS as u64;
     t::obj([
         ("tick", tick()),
@@ -181,6 +181,7 @@ pub(crate) fn observation() -> Schema {
         ("patches", patches()),
         ("sides", standings([])),
         ("events", t::list(event(), MAX_EVENTS as u64).doc("What you saw happen, oldest first.")),
+        ("signals", signals),
     ])
 }
 
@@ -274,8 +275,8 @@ fn seen_building() -> Schema {
     ))
 }
 
-/// What a side's players and spectators render.
-pub(crate) fn view() -> Schema {
+/// What a side's players and spectators render. `signals` is the generated member, which the host fills in.
+pub(crate) fn view(signals: Schema) -> Schema {
     t::obj([
         ("tick", tick()),
         ("side", side()),
@@ -288,6 +289,7 @@ pub(crate) fn view() -> Schema {
         ("patches", patches()),
         ("sides", standings([])),
         ("events", t::list(event(), VIEW_EVENTS as u64).doc("The newest events, oldest first.")),
+        ("signals", signals),
     ])
 }
 

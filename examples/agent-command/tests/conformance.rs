@@ -6,7 +6,7 @@ mod common;
 
 use common::{Headless, ROLES, SIDES, all_sections, context, seats, setup, start};
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Checked, Game, GameMatch, Outcome, Seat, Setup, ViewKind};
+use playerthree_game::{Checked, Game, GameMatch, Outcome, Seat, Setup, SignalBoard, ViewKind};
 use serde_json::{Value, json};
 
 fn manifest() -> Checked {
@@ -15,12 +15,18 @@ fn manifest() -> Checked {
 
 /// Every value that can leave the match conforms to its schema.
 fn assert_conforms(manifest: &Checked, game: &dyn GameMatch, seats: &[Seat]) {
+    // The members `signals` are the host's (§22.3).
+    let board = SignalBoard::new(manifest, game.signal_limits()).unwrap();
     for seat in seats {
         for detail in [vec![], vec!["ground".into()], all_sections()] {
-            manifest.observation.validate(&game.observe(seat, -1, &detail)).unwrap();
+            let mut observation = game.observe(seat, -1, &detail);
+            observation["signals"] = board.slice(&seat.role);
+            manifest.observation.validate(&observation).unwrap();
         }
         for kind in [ViewKind::Snapshot, ViewKind::Periodic] {
-            manifest.view.validate(&game.view(&seat.team, kind)).unwrap();
+            let mut view = game.view(&seat.team, kind);
+            view["signals"] = board.to_json();
+            manifest.view.validate(&view).unwrap();
         }
         for event in game.events(seat, -1) {
             manifest.event.validate(&event).unwrap();

@@ -18,6 +18,7 @@ pub(crate) enum Op {
     Controller(SeatValue),
     ResolveApproval(Resolve),
     Mint(SeatWish),
+    Tell(Tell),
     InviteObserver,
 }
 
@@ -50,6 +51,14 @@ pub(crate) struct SeatValue {
 pub(crate) struct SeatWish {
     pub(crate) team: Option<String>,
     pub(crate) role: String,
+}
+
+/// An owner's message to agents on a side, of the sender's own where none is named.
+#[derive(Debug)]
+pub(crate) struct Tell {
+    pub(crate) team: Option<String>,
+    /// Roles, text and ping, unread.
+    pub(crate) message: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,6 +105,10 @@ pub(crate) fn parse(name: &str, body: Value) -> Result<Numbered, (Option<u32>, C
         }
         "resolveApproval" => read(members.into()).map(Op::ResolveApproval),
         "mint" => read(members.into()).map(Op::Mint),
+        "tell" => {
+            let team = members.remove("team").map(|team| read(team).ok_or(bad)).transpose()?;
+            Some(Op::Tell(Tell { team, message: members.into() }))
+        }
         "inviteObserver" => read::<Nothing>(members.into()).map(|_| Op::InviteObserver),
         _ => None,
     };

@@ -8,7 +8,7 @@ use crate::room::{Caller, Client, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, CLAIM_WITHIN};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{CallError, Code, Millis, Occupant, Right};
+use playerthree_session::{CallError, Code, Millis, Occupant, Right, Tell};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,6 +92,12 @@ impl MatchRoom {
                 self.set_controller(account, &seat, &set.value, now)
             }
             Op::Mint(wish) => self.mint(account, own, &wish, now),
+            Op::Tell(tell) => {
+                let team = tell.team.as_deref().unwrap_or(&own.team);
+                let message = Tell::parse(&self.surface, tell.message)?;
+                self.live.game_mut().tell(&account.owner, team, &message, now)?;
+                Ok(json!({}))
+            }
             Op::InviteObserver => self.invite_observer(),
             Op::View | Op::Call(_) | Op::ResolveApproval(_) => Err(Code::Internal.into()),
         }

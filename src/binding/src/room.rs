@@ -11,7 +11,7 @@ use playerthree_rooms::{
     RoomHandle, SessionId, TimerId, Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Right, Surface};
+use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Right, Said, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -317,6 +317,7 @@ impl MatchRoom {
             self.send_seats(cx);
             self.list(cx);
         }
+        self.send_said(cx, &changes.said);
         self.send_frames(cx, changes.frames);
         for (caller, answer) in self.live.take_answers() {
             match caller {
@@ -324,6 +325,18 @@ impl MatchRoom {
                 // A caller that went away misses its answer; nobody else may have it.
                 Caller::Agent(reply) => _ = reply.send(answer),
             }
+        }
+    }
+
+    /// Replies of agents, each to its own owner's clients. An owner who is away misses them: chat is not kept (§12).
+    fn send_said(&self, cx: &mut Cx<'_, Self>, said: &[Said]) {
+        for Said { owner, seat, tick, text } in said {
+            let is_owner = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } if account.owner == *owner);
+            let theirs: Vec<SessionId> =
+                self.clients.iter().filter(|(_, client)| is_owner(client)).map(|(id, _)| *id).collect();
+            let body =
+                json!({ "op": "said", "team": seat.team, "role": seat.role, "tick": tick, "text": text });
+            push::to_all(cx, &theirs, "playerthree:said", &body);
         }
     }
 

@@ -4,7 +4,7 @@
 //! it was created with, and iterates nothing in hash order. The host guards every value that leaves a match, so
 //! a game need not validate its own output, only enforce fog and its rules.
 
-use crate::Manifest;
+use crate::{Manifest, SignalLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -224,10 +224,26 @@ pub trait GameMatch: Send {
     /// Adopts outcomes that the host declared.
     fn end(&mut self, _outcomes: &BTreeMap<Name, Outcome>, _ranks: &BTreeMap<Name, u32>) {}
 
+    /// The signal limits of this match, for games that declare signals. Read once, when the match is created.
+    fn signal_limits(&self) -> MatchSignals {
+        MatchSignals::Declared
+    }
+
     /// Takes a side out of play, or says that this game has no such thing.
     fn forfeit(&mut self, _team: &str) -> Result<(), NoForfeit> {
         Err(NoForfeit)
     }
+}
+
+/// How freely the seats of one match may signal (§10 `signalLimits`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MatchSignals {
+    /// As the manifest's `control.signals` says.
+    Declared,
+    /// Stricter: each limit at most the manifest's. Anything wider fails the creation of the match.
+    Narrowed(SignalLimits),
+    /// Not at all.
+    Off,
 }
 
 /// The game has no way to concede.

@@ -14,8 +14,8 @@ mod surface;
 mod wire;
 
 pub use adapter::{
-    Bot, CannotCreate, Clock, Context, Controller, Game, GameMatch, Name, NoForfeit, Outcome, Seat, SeatInfo,
-    Setup, Source, ViewKind,
+    Bot, CannotCreate, Clock, Context, Controller, Game, GameMatch, MatchSignals, Name, NoForfeit, Outcome,
+    Seat, SeatInfo, Setup, Source, ViewKind,
 };
 pub use checked::{Checked, Detail};
 pub use fault::Fault;
@@ -28,5 +28,8 @@ pub use manifest::{
     Skill, StreamLimits, Topic,
 };
 pub use playerthree_schema::{Fields, Schema, t};
-pub use signals::{SIGNAL_ID, SIGNAL_STATES, SIGNAL_UPDATES, SignalMembers, answering_roles, signal_members};
+pub use signals::{
+    BadSignalLimits, SIGNAL_ID, SIGNAL_STATES, SIGNAL_UPDATES, SignalBoard, SignalMembers, SignalRefusal,
+    answering_roles, is_signal, signal_members,
+};
 pub use surface::surface_hash;

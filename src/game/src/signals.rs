@@ -2,6 +2,10 @@
 //!
 //! Generated from the vocabulary, the cards and the limits alone, so that the check can compare them.
 
+mod board;
+
+pub use board::{BadSignalLimits, SignalBoard, SignalRefusal, is_signal};
+
 use crate::{IntentKind, SignalKind, SignalLimits, Signals};
 use playerthree_schema::{Fields, Schema, t};
 use std::sync::Arc;

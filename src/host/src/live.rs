@@ -161,6 +161,7 @@ impl<R> Live<R> {
                 self.allowed(seat, right, Scope::Policy)?;
                 self.deployed(seat, |game, seat| game.rollback(seat, version))
             }
+            Call::Say(text) => self.game.say(seat, right, &text, now).map(Step::Done),
             Call::PolicyStatus => Ok(Step::Done(json!({ "policy": self.game.policy_status(seat)? }))),
         }
     }
@@ -187,7 +188,11 @@ impl<R> Live<R> {
 
     fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
         let observation = self.game.observe(seat, right, request)?;
-        Ok(json!({ "observation": observation }))
+        let mut result = json!({ "observation": observation });
+        if let Some(messages) = self.game.take_messages(seat, right)? {
+            result["messages"] = messages;
+        }
+        Ok(result)
     }
 
     /// The core briefing, or one page of a topic (§4).

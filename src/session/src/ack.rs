@@ -1,6 +1,6 @@
 //! The answer to one intent (§4 `IntentAck`). It never carries any part of the intent.
 
-use playerthree_game::Name;
+use playerthree_game::{Name, SignalRefusal};
 use playerthree_schema::Invalid;
 use serde_json::{Value, json};
 
@@ -21,12 +21,14 @@ pub enum Ack {
     NotController,
     /// The side is out of play.
     GameOver,
+    /// The signal board refuses it (§22.2).
+    Signal(SignalRefusal),
     /// The game's rules forbid it, with the manifest's error code.
     Game(Name),
 }
 
 impl Ack {
-    /// The closed code: `ok`, the ack code, or the game's own code.
+    /// The closed code: `ok`, the ack code, or the board's or the game's own code.
     pub fn code(&self) -> &str {
         match self {
             Self::Ok => "ok",
@@ -36,6 +38,7 @@ impl Ack {
             Self::RateLimited => "rate_limited",
             Self::NotController => "not_controller",
             Self::GameOver => "game_over",
+            Self::Signal(refusal) => refusal.as_str(),
             Self::Game(code) => code,
         }
     }
@@ -47,8 +50,19 @@ impl Ack {
             Self::Invalid(invalid) => json!({
                 "ok": false, "code": "invalid", "schemaCode": invalid.code.as_str(), "path": invalid.path_json(),
             }),
+            Self::Signal(refusal) => json!({ "ok": false, "code": "signal", "signalCode": refusal.as_str() }),
             Self::Game(code) => json!({ "ok": false, "code": "game", "gameCode": code }),
             other => json!({ "ok": false, "code": other.code() }),
+        }
+    }
+}
+
+impl From<SignalRefusal> for Ack {
+    fn from(refusal: SignalRefusal) -> Self {
+        match refusal {
+            SignalRefusal::ForbiddenRole => Self::ForbiddenRole,
+            SignalRefusal::RateLimited => Self::RateLimited,
+            other => Self::Signal(other),
         }
     }
 }

@@ -47,6 +47,8 @@ pub enum Call {
     PolicyStatus,
     /// `policy_rollback`: a retained version.
     PolicyRollback(u32),
+    /// `game_say`: a text for the owner, not judged yet.
+    Say(String),
 }
 
 /// The arguments of an observation.
@@ -77,6 +79,9 @@ pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
     if manifest.control.policy.is_some() {
         methods.extend(["policyDeploy", "policyStatus", "policyRollback"]);
     }
+    if manifest.control.chat.is_some() {
+        methods.push("say");
+    }
     methods
 }
 
@@ -96,6 +101,7 @@ impl Call {
             "policyRollback" => {
                 policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
             }
+            "say" => say(manifest, args).map(Self::Say),
             _ => Err(Code::BadMessage.into()),
         }
     }
@@ -243,4 +249,14 @@ fn rollback(args: &Value) -> Result<u32, CallError> {
     t::obj([("version", t::int(1, 2_147_483_647))]).validate(args)?;
     let version = args["version"].as_u64().and_then(|version| u32::try_from(version).ok());
     version.ok_or_else(|| Code::Invalid.into())
+}
+
+/// The text alone: nothing that an agent says is disclosed to anybody but its owner (§12).
+fn say(manifest: &Checked, args: &Value) -> Result<String, CallError> {
+    if manifest.control.chat.is_none() {
+        return Err(Code::ModeUnavailable.into());
+    }
+    let object = args.as_object().filter(|object| object.len() == 1).ok_or(Code::Invalid)?;
+    let text = object.get("text").and_then(Value::as_str).ok_or(Code::Invalid)?;
+    Ok(text.to_owned())
 }

@@ -3,10 +3,13 @@
 //! Synchronous and deterministic inside a tick: time is handed in, policies think elsewhere and their answers are
 //! handed in, and whatever must leave is collected in [`Changes`] for the caller to deliver.
 
+use crate::bucket::Bucket;
+use crate::chat::Said;
 use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
 use crate::roster::fresh_seat;
-use crate::seat::SeatState;
+use crate::seat::{OwnerId, SeatState};
+use crate::signals::{self, Boards};
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
@@ -59,6 +62,8 @@ pub struct Changes {
     pub views: Vec<(Name, ViewMessage)>,
     /// Observer frames that became due, oldest first.
     pub frames: Vec<Value>,
+    /// Replies of agents to their owners, for nobody else.
+    pub said: Vec<Said>,
     /// Waits that ended.
     pub waits: Vec<(WaitId, Result<Value, CallError>)>,
     /// Seats whose policy is gone: their running instances must end.
@@ -74,6 +79,10 @@ pub struct Match {
     pub(crate) seats: IndexMap<Seat, SeatState>,
     pub(crate) outcomes: BTreeMap<Name, Outcome>,
     pub(crate) ranks: Option<BTreeMap<Name, u32>>,
+    /// What the seats of each side ask of each other (§22).
+    pub(crate) boards: Boards,
+    /// How much each owner may still tell (§12); only of owners who hold a seat.
+    pub(crate) tell_buckets: BTreeMap<OwnerId, Bucket>,
     pub(crate) views: BTreeMap<Name, ViewStream>,
     pub(crate) observers: ObserverHistory,
     pub(crate) observer_policy: ObserverPolicy,
@@ -99,12 +108,15 @@ impl Match {
         let setup =
             Setup { seed: config.seed, options: config.options, teams: teams.clone(), alliances: None };
         let game = surface.game.create(&setup).map_err(|_| CallError::from(Code::Invalid))?;
+        let boards = signals::boards(&surface.manifest, &*game, &teams)?;
         let seats = open_seats(&surface, &teams, config.bots.as_ref());
         let mut fresh = Self {
             game,
             seats,
             outcomes: teams.iter().map(|team| (team.clone(), Outcome::Running)).collect(),
             ranks: None,
+            boards,
+            tell_buckets: BTreeMap::new(),
             views: teams.iter().map(|team| (team.clone(), ViewStream::default())).collect(),
             observers: ObserverHistory::new(config.observers, config.epoch),
             observer_policy: config.observers,
@@ -193,6 +205,7 @@ impl Match {
     /// Steps the game once and settles everything that a new tick settles.
     pub(crate) fn step(&mut self, now: Millis) {
         self.game.step();
+        self.turn_boards_over();
         self.round.stepped();
         self.settle(now);
     }

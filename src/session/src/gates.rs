@@ -7,7 +7,7 @@ use crate::game_match::Match;
 use crate::mandate::Scope;
 use crate::seat::{Acting, Right};
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Clock, Context, Controller, Name, Seat, Source};
+use playerthree_game::{Clock, Context, Controller, Name, Seat, SignalBoard, Source, is_signal};
 use serde_json::Value;
 
 impl Match {
@@ -28,7 +28,7 @@ impl Match {
         acks
     }
 
-    /// One intent through schema, role, scope, controller, rate and the game.
+    /// One intent through schema, role, scope, controller, rate, and the game or the signal board.
     pub(crate) fn act_one(
         &mut self,
         seat: &Seat,
@@ -42,8 +42,15 @@ impl Match {
             Ok((_, kind)) if !kind.roles.contains(&seat.role) => return Ok(Ack::ForbiddenRole),
             Ok((intent, _)) => intent,
         };
+        let is_signal = is_signal(&self.surface.manifest, &intent);
+        if is_signal && !SignalBoard::allows(&self.surface.manifest, &seat.role, &intent) {
+            return Ok(Ack::ForbiddenRole);
+        }
         if let Some(refusal) = self.check(seat, source, now)? {
             return Ok(refusal);
+        }
+        if is_signal {
+            return Ok(self.signal(seat, &intent, now));
         }
         let context = Context { source, owner_roles: self.owner_roles(seat, source) };
         match self.game.apply(seat, &intent, &context) {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here repairs a value, and a refusal tells the recipient nothing but `internal`.
 
+use crate::signals::Boards;
 use crate::{Code, Surface};
 use playerthree_game::{GameMatch, Seat, ViewKind};
 use playerthree_schema::Schema;
@@ -53,10 +54,11 @@ fn guard(what: &'static str, schema: &Schema, value: Value) -> Result<Guarded, R
     }
 }
 
-/// The guarded outputs of one game in one match.
+/// The guarded outputs of one game in one match. The members `signals` are the host's and are attached here (§22.3).
 pub(crate) struct Outputs<'a> {
     pub(crate) surface: &'a Surface,
     pub(crate) game: &'a dyn GameMatch,
+    pub(crate) boards: &'a Boards,
 }
 
 impl Outputs<'_> {
@@ -66,17 +68,29 @@ impl Outputs<'_> {
         since: i64,
         detail: &[playerthree_game::Name],
     ) -> Result<Guarded, Refused> {
-        let value = self.game.observe(seat, since, detail);
+        let mut value = self.game.observe(seat, since, detail);
+        if let (Some(board), Value::Object(members)) = (self.boards.get(&seat.team), &mut value) {
+            members.insert("signals".to_owned(), board.slice(&seat.role));
+        }
         guard("observation", &self.surface.manifest.observation, value)
     }
 
     pub(crate) fn snapshot(&self, team: &str) -> Result<Guarded, Refused> {
-        guard("view", &self.surface.manifest.view, self.game.view(team, ViewKind::Snapshot))
+        guard("view", &self.surface.manifest.view, self.view(team, ViewKind::Snapshot))
+    }
+
+    /// The game's view with the team's board beside it.
+    fn view(&self, team: &str, kind: ViewKind) -> Value {
+        let mut view = self.game.view(team, kind);
+        if let (Some(board), Value::Object(members)) = (self.boards.get(team), &mut view) {
+            members.insert("signals".to_owned(), board.to_json());
+        }
+        view
     }
 
     /// A periodic view with the members that it left out carried over from the version before (§10 `view`).
     pub(crate) fn periodic(&self, team: &str, before: &Guarded) -> Result<Guarded, Refused> {
-        let mut view = self.game.view(team, ViewKind::Periodic);
+        let mut view = self.view(team, ViewKind::Periodic);
         if let (Value::Object(now), Value::Object(then)) = (&mut view, before.value()) {
             for (key, value) in then {
                 if !now.contains_key(key) && self.surface.carries_over(key) {

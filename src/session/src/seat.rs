@@ -2,6 +2,7 @@
 
 use crate::Millis;
 use crate::bucket::Bucket;
+use crate::chat;
 use crate::mandate::{Mandate, Scope, WhenAbsent};
 use crate::policy::PolicySlot;
 use crate::waiting::Lane;
@@ -111,6 +112,8 @@ pub(crate) struct SeatState {
     pub(crate) scopes: BTreeSet<Scope>,
     pub(crate) agent_bucket: Bucket,
     pub(crate) owner_bucket: Bucket,
+    /// How much the agent may still say (§12).
+    pub(crate) say_bucket: Bucket,
     pub(crate) policy: PolicySlot,
     /// The bot that thinks for the seat, made when it first has to.
     pub(crate) bot: Option<Box<dyn Bot>>,
@@ -142,6 +145,7 @@ impl SeatState {
             scopes,
             agent_bucket: bucket.clone(),
             owner_bucket: bucket,
+            say_bucket: chat::say_bucket(),
             policy: PolicySlot::default(),
             bot: None,
             agent_lane: Lane::default(),

@@ -18,7 +18,14 @@ impl Match {
         let observation = self.outputs().observation(seat, request.since.unwrap_or(lane_since), &detail);
         let mut observation = observation.map_err(Code::from)?.into_value();
         let tick = i64::try_from(self.tick()).unwrap_or(i64::MAX);
-        self.seat_mut(seat)?.lane(right).observed = tick;
+        let signals = self.signal_changes(seat);
+        let shows_signals =
+            request.fields.as_ref().is_none_or(|fields| fields.iter().any(|field| &**field == "signals"));
+        let lane = self.seat_mut(seat)?.lane(right);
+        lane.observed = tick;
+        if shows_signals {
+            lane.signals = signals;
+        }
         if let (Some(fields), Value::Object(members)) = (&request.fields, &mut observation) {
             members.retain(|name, _| fields.iter().any(|field| **field == **name));
         }
@@ -55,7 +62,7 @@ impl Match {
     }
 
     pub(crate) fn outputs(&self) -> Outputs<'_> {
-        Outputs { surface: &self.surface, game: &*self.game }
+        Outputs { surface: &self.surface, game: &*self.game, boards: &self.boards }
     }
 
     /// A fresh guarded view of a side, outside its stream.

@@ -62,9 +62,7 @@ fn unserved_modes(manifest: &Checked) -> impl Iterator<Item = Fault> {
         ("stream", control.stream.is_some()),
         ("practice", control.practice.is_some()),
         ("pool", control.pool.is_some()),
-        ("chat", control.chat.is_some()),
         ("pausable", control.pausable.is_some()),
-        ("signals", control.signals.is_some()),
     ];
     declared.into_iter().filter(|(_, declared)| *declared).map(|(mode, _)| Fault {
         path: format!("control.{mode}"),

@@ -2,8 +2,9 @@
 //!
 //! Everything here is part of the surface hash; nothing depends on a match, a seat or a credential.
 
-use crate::calls;
-use playerthree_game::Checked;
+use crate::{calls, chat};
+use playerthree_game::{Checked, SignalRefusal};
+use playerthree_schema::{Kind, Schema};
 use serde_json::{Map, Value, json};
 
 /// One tool.
@@ -56,6 +57,7 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         "skill" => (skill_input(), skill_output()),
         "policyDeploy" => (deploy_input(), deploy_output()),
         "policyRollback" => (rollback_input(), deploy_output()),
+        "say" => (say_input(manifest), say_output()),
         _ => (json!({}), json!({ "policy": { "type": ["object", "null"] } })),
     };
     let (mut input, input_required) = split(input);
@@ -120,6 +122,12 @@ fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
             "policy_rollback",
             "Roll a policy back",
             "Makes a retained version active again, after the same trial as a deploy.",
+            false,
+        ),
+        "say" => (
+            "game_say",
+            "Say",
+            "Writes a short text to your owner, and to nobody else. Answer what you were asked; it is no way to act.",
             false,
         ),
         _ => (
@@ -200,14 +208,18 @@ fn unique_list(values: &Value, max: usize) -> Value {
 
 /// A whole observation follows the game's schema; a page or a selection of fields holds parts of one.
 fn observe_output(manifest: &Checked) -> Value {
-    json!({
+    let mut output = json!({
         "observation": { "anyOf": [manifest.observation.json_schema(), { "type": "object" }] },
         "page?": { "type": "integer" },
         "pages?": { "type": "integer" },
         "tick?": { "type": "integer" },
         "next?": closed(json!({ "page": { "type": "integer" } })),
         "items?": { "type": "object" },
-    })
+    });
+    if let Some(chat) = &manifest.control.chat {
+        output["messages?"] = chat::messages_schema(chat).json_schema();
+    }
+    output
 }
 
 fn act_input(manifest: &Checked) -> Value {
@@ -218,16 +230,27 @@ fn act_input(manifest: &Checked) -> Value {
 }
 
 fn act_output(manifest: &Checked) -> Value {
-    let codes =
-        ["invalid", "forbidden_role", "out_of_scope", "rate_limited", "not_controller", "game_over", "game"];
-    let ack = closed(json!({
+    let mut codes = vec![
+        "invalid",
+        "forbidden_role",
+        "out_of_scope",
+        "rate_limited",
+        "not_controller",
+        "game_over",
+        "game",
+    ];
+    let mut ack = json!({
         "ok": { "type": "boolean" },
-        "code?": { "enum": codes },
         "schemaCode?": { "type": "string" },
         "path?": { "type": "array", "items": { "type": ["string", "integer"] } },
         "gameCode?": { "enum": manifest.errors },
-    }));
-    json!({ "acks": { "type": "array", "items": ack, "maxItems": calls::INTENTS_MAX } })
+    });
+    if manifest.signals.is_some() {
+        codes.push("signal");
+        ack["signalCode?"] = json!({ "enum": SignalRefusal::CODES.map(SignalRefusal::as_str) });
+    }
+    ack["code?"] = json!({ "enum": codes });
+    json!({ "acks": { "type": "array", "items": closed(ack), "maxItems": calls::INTENTS_MAX } })
 }
 
 fn wait_input(manifest: &Checked) -> Value {
@@ -238,19 +261,45 @@ fn wait_input(manifest: &Checked) -> Value {
 }
 
 fn wait_output(manifest: &Checked) -> Value {
-    json!({
+    let mut wakes = vec!["event", "ended", "approval"];
+    let mut output = json!({
         "phase": { "enum": ["lobby", "match"] },
         "tick": { "type": "integer" },
         "outcome": { "enum": ["running", "win", "loss", "draw"] },
         "events": { "type": "array", "items": manifest.event.json_schema() },
-        "wake?": { "enum": ["event", "ended", "approval"] },
         "observation?": { "type": "object" },
         "page?": { "type": "integer" },
         "pages?": { "type": "integer" },
         "next?": closed(json!({ "page": { "type": "integer" } })),
         "items?": { "type": "object" },
         "instruction?": { "type": "string" },
-    })
+    });
+    if let Some(chat) = &manifest.control.chat {
+        wakes.push("owner_message");
+        output["messages?"] = chat::messages_schema(chat).json_schema();
+    }
+    if let Some(slice) = signal_slice(manifest) {
+        wakes.push("signal");
+        output["signals?"] = slice.json_schema();
+    }
+    output["wake?"] = json!({ "enum": wakes });
+    output
+}
+
+/// The schema of a seat's signals: the generated member of the observation (§22.1).
+fn signal_slice(manifest: &Checked) -> Option<&Schema> {
+    manifest.signals.as_ref()?;
+    let Kind::Obj { fields, .. } = &manifest.observation.kind else { return None };
+    fields.iter().find(|(name, _)| &**name == "signals").map(|(_, slice)| slice)
+}
+
+fn say_input(manifest: &Checked) -> Value {
+    let most = manifest.control.chat.as_ref().map_or(0, |chat| chat.max_say_chars);
+    json!({ "text": { "type": "string", "minLength": 1, "maxLength": most } })
+}
+
+fn say_output() -> Value {
+    json!({ "ok": { "const": true }, "tick": { "type": "integer" } })
 }
 
 fn skill_input() -> Value {

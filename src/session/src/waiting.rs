@@ -4,6 +4,7 @@
 //! for the next wait, once each.
 
 use crate::calls::Wait;
+use crate::chat::Inbox;
 use crate::game_match::Match;
 use crate::seat::Right;
 use crate::{CallError, Code, Millis};
@@ -49,6 +50,10 @@ pub(crate) struct Lane {
     cursor: Cursor,
     /// The tick of the last observation, -1 before the first.
     pub(crate) observed: i64,
+    /// How many changes of its signals it has seen.
+    pub(crate) signals: u64,
+    /// What the owner told an agent and it has not read.
+    pub(crate) inbox: Inbox,
     entry: bool,
     approval: bool,
     waits: Vec<PendingWait>,
@@ -57,7 +62,15 @@ pub(crate) struct Lane {
 impl Default for Lane {
     fn default() -> Self {
         let cursor = Cursor { tick: -1, read: 0 };
-        Self { cursor, observed: -1, entry: false, approval: false, waits: Vec::new() }
+        Self {
+            cursor,
+            observed: -1,
+            signals: 0,
+            inbox: Inbox::default(),
+            entry: false,
+            approval: false,
+            waits: Vec::new(),
+        }
     }
 }
 
@@ -82,9 +95,11 @@ impl Lane {
 /// Why a wait ended early.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wake {
+    Message,
     Entry,
-    Ended,
     Approval,
+    Ended,
+    Signal,
     Event,
 }
 
@@ -148,7 +163,12 @@ impl Match {
 
     fn wake_of(&mut self, seat: &Seat, right: Right, until: &[Name]) -> Result<Option<Wake>, CallError> {
         let over = self.outcome(&seat.team).is_final();
+        let signals = self.signal_changes(seat);
         let lane = self.lane(seat, right)?;
+        // A message comes before a retained transition, which stays for the next wait (§4).
+        if !lane.inbox.is_empty() {
+            return Ok(Some(Wake::Message));
+        }
         if lane.entry {
             return Ok(Some(Wake::Entry));
         }
@@ -158,6 +178,9 @@ impl Match {
         // A side that is out has nothing left to wait for, so later waits answer at once too.
         if over {
             return Ok(Some(Wake::Ended));
+        }
+        if lane.signals != signals {
+            return Ok(Some(Wake::Signal));
         }
         if until.is_empty() {
             return Ok(None);
@@ -176,16 +199,26 @@ impl Match {
         }
         events.truncate(EVENTS_MAX);
         self.mark_read(seat, right, &events)?;
+        let news = self.signal_news(seat, right)?;
         let lane = self.lane(seat, right)?;
         lane.approval &= wake != Some(Wake::Approval);
-        lane.entry = false;
+        lane.entry &= wake != Some(Wake::Entry);
+        let messages = lane.inbox.take();
         let mut answer = json!({
             "phase": "match",
             "tick": self.tick(),
             "outcome": self.outcome(&seat.team),
             "events": events,
         });
+        if let Some(messages) = messages {
+            answer["messages"] = messages;
+        }
+        if let Some(signals) = news.filter(|_| wake != Some(Wake::Entry)) {
+            answer["signals"] = signals;
+        }
         match wake {
+            Some(Wake::Message) => answer["wake"] = json!("owner_message"),
+            Some(Wake::Signal) => answer["wake"] = json!("signal"),
             Some(Wake::Ended) => answer["wake"] = json!("ended"),
             Some(Wake::Approval) => answer["wake"] = json!("approval"),
             Some(Wake::Event) => answer["wake"] = json!("event"),
@@ -197,6 +230,17 @@ impl Match {
             None => {}
         }
         Ok(answer)
+    }
+
+    /// The seat's signals if they changed since the lane last saw them, and marks them seen.
+    fn signal_news(&mut self, seat: &Seat, right: Right) -> Result<Option<Value>, CallError> {
+        let signals = self.signal_changes(seat);
+        let lane = self.lane(seat, right)?;
+        if lane.signals == signals {
+            return Ok(None);
+        }
+        lane.signals = signals;
+        Ok(self.signal_slice(seat))
     }
 
     /// Visible events that the lane has not read, oldest first.

@@ -4,6 +4,7 @@
 
 mod air;
 mod ground;
+mod requests;
 mod sense;
 
 use crate::kinds::Plane;
@@ -96,10 +97,13 @@ impl Bot for Commander {
         }
         self.wake = tick + self.doctrine.pause;
         let Ok(observation) = Observation::deserialize(observation) else { return Vec::new() };
-        match self.plane {
+        let mut intents = match self.plane {
             Plane::Ground => ground::think(&self.doctrine, &self.data, &observation),
             Plane::Air => air::think(&self.doctrine, &self.data, &observation),
-        }
+        };
+        // Last, so that what a teammate asked for prevails over the bot's own plan.
+        intents.extend(requests::answer(self.plane, &observation));
+        intents
     }
 }
 

@@ -41,6 +41,23 @@ pub(super) struct Observation {
     pub(super) enemy_buildings: Vec<Enemy>,
     pub(super) patches: Vec<i64>,
     pub(super) sides: Vec<Standing>,
+    #[serde(default)]
+    pub(super) signals: Requests,
+}
+
+/// What a teammate asks for.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Requests {
+    pub(super) inbox: Vec<Request>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Request {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) state: String,
+    pub(super) x: Option<i64>,
+    pub(super) y: Option<i64>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,0 +1,52 @@
+//! How a bot answers its fellow commander: it takes what its units can do, says so, and says when it is done.
+
+use super::send;
+use super::sense::{Observation, OwnUnit, Request, Spot};
+use crate::kinds::Plane;
+use serde_json::{Value, json};
+
+/// A request is met once a unit is as near to its place as this, in points.
+const THERE: i64 = 400;
+
+pub(super) fn answer(plane: Plane, observation: &Observation) -> Vec<Value> {
+    let open = observation.signals.inbox.iter().filter(|request| request.is_open());
+    open.flat_map(|request| answer_one(plane, observation, request)).collect()
+}
+
+fn answer_one(plane: Plane, observation: &Observation, request: &Request) -> Vec<Value> {
+    let update = |update: &str| json!({ "kind": "signal_update", "id": request.id, "update": update });
+    let taken = request.state == "working";
+    let (units, order) = able(plane, observation, &request.kind);
+    let Some(place) = request.place().filter(|_| !units.is_empty()) else {
+        return vec![update(if taken { "fail" } else { "decline" })];
+    };
+    if taken {
+        let there = units.iter().any(|unit| unit.at().is_within(place, THERE));
+        return if there { vec![update("done")] } else { Vec::new() };
+    }
+    let ids: Vec<&str> = units.iter().map(|unit| &*unit.id).take(crate::intent::MAX_UNITS).collect();
+    vec![update("ack"), send(order, &ids, place)]
+}
+
+/// The units that can meet a request of this kind, and how they are sent. Bots build by their own plan alone.
+fn able<'a>(plane: Plane, observation: &'a Observation, kind: &str) -> (Vec<&'a OwnUnit>, &'static str) {
+    match (kind, plane) {
+        ("look", Plane::Air) => (observation.units("scout").take(1).collect(), "move"),
+        ("strike", Plane::Air) => (observation.units("gunship").collect(), "advance"),
+        ("strike", Plane::Ground) => {
+            let army = observation.ground.units.iter().filter(|unit| unit.kind != "worker");
+            (army.collect(), "advance")
+        }
+        _ => (Vec::new(), "move"),
+    }
+}
+
+impl Request {
+    fn is_open(&self) -> bool {
+        matches!(&*self.state, "submitted" | "working")
+    }
+
+    fn place(&self) -> Option<Spot> {
+        Some(Spot { x: self.x?, y: self.y? })
+    }
+}

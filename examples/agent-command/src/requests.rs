@@ -1,0 +1,55 @@
+//! What the two commanders of a side can ask of each other (§22): kinds of request, and what each role answers.
+
+use crate::schema::{ROLES, coordinate};
+use playerthree_game::{Fields, Schema, SignalKind, SignalLimits, SignalSkill, Signals, t};
+use std::sync::Arc;
+
+/// Limits of one commander.
+pub(crate) const LIMITS: SignalLimits =
+    SignalLimits { per_second: 0.5, burst: 4, max_open: 3, ttl_ticks: 300, keep_ticks: 50 };
+
+fn names<const N: usize>(list: [&str; N]) -> Vec<Arc<str>> {
+    list.map(Into::into).to_vec()
+}
+
+fn kind<const N: usize>(
+    name: &str,
+    roles: Vec<Arc<str>>,
+    params: [(&str, Schema); N],
+    doc: &str,
+) -> SignalKind {
+    let params: Fields = params.into_iter().map(|(name, schema)| (name.into(), schema)).collect();
+    SignalKind { name: name.into(), roles, params, doc: doc.into() }
+}
+
+fn skill(kind: &str) -> SignalSkill {
+    SignalSkill { kind: kind.into(), only: [].into() }
+}
+
+fn strikes<const N: usize>(targets: [&str; N]) -> SignalSkill {
+    SignalSkill { kind: "strike".into(), only: [("target".into(), names(targets))].into() }
+}
+
+/// The vocabulary and the role cards.
+pub(crate) fn signals() -> Signals {
+    let x = || ("x", coordinate().doc("In points."));
+    let y = || ("y", coordinate().doc("In points."));
+    let target = t::literals(["army", "workers", "buildings"]).doc("What stands there.");
+    Signals {
+        kinds: vec![
+            kind("look", names(["ground"]), [x(), y()], "Asks for a scout over a place."),
+            kind("strike", names(ROLES), [("target", target), x(), y()], "Asks for an attack on a place."),
+            kind(
+                "supply",
+                names(["air"]),
+                [("building", t::literals(["airfield", "reactor"]))],
+                "Asks for a building that the air needs.",
+            ),
+        ],
+        cards: [
+            ("ground".into(), vec![strikes(["army", "buildings"]), skill("supply")]),
+            ("air".into(), vec![skill("look"), strikes(["army", "workers"])]),
+        ]
+        .into(),
+    }
+}
