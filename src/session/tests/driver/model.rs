@@ -1,0 +1,103 @@
+//! What must hold of a match, told from the operations alone: who holds which seat, what was told and not read, which
+//! side is out.
+
+use crate::common::{agent, human, owner};
+use crate::plan::{Holder, Speaker};
+use playerthree_game::{Controller, Name, Outcome};
+use playerthree_session::{INBOX_MAX, Occupant, OwnerId};
+use std::collections::{BTreeMap, VecDeque};
+
+pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
+
+/// One seat as the operations left it.
+#[derive(Clone, Debug)]
+pub(crate) struct SeatModel {
+    pub(crate) owner: Option<u8>,
+    pub(crate) in_person: bool,
+    pub(crate) controller: Controller,
+    pub(crate) may_act: bool,
+    pub(crate) may_say: bool,
+    /// Texts that the seat's agent has not read, oldest first.
+    pub(crate) unread: VecDeque<String>,
+    /// The id of the pending approval.
+    pub(crate) approval: Option<String>,
+}
+
+impl Default for SeatModel {
+    fn default() -> Self {
+        Self {
+            owner: None,
+            in_person: false,
+            controller: Controller::None,
+            may_act: true,
+            may_say: true,
+            unread: VecDeque::new(),
+            approval: None,
+        }
+    }
+}
+
+impl SeatModel {
+    /// The seat is given away; whatever belonged to another owner's hold ends.
+    pub(crate) fn assign(&mut self, holder: Holder) {
+        let (owner, controller) = match holder {
+            Holder::Human(owner) => (Some(owner), Controller::Human),
+            Holder::Agent(owner) => (Some(owner), Controller::Agent),
+            Holder::Bot => (None, Controller::Bot),
+            Holder::Nobody => (None, Controller::None),
+        };
+        if owner != self.owner {
+            *self = Self::default();
+        }
+        self.owner = owner;
+        self.controller = controller;
+        self.in_person |= controller == Controller::Human;
+        self.unread.clear();
+    }
+
+    /// Whether an intent of this speaker may reach the game or a board at all (§9).
+    pub(crate) fn may_act(&self, speaker: Speaker) -> bool {
+        match speaker {
+            Speaker::Owner => self.in_person,
+            Speaker::Agent => self.may_act && self.controller == Controller::Agent,
+        }
+    }
+
+    pub(crate) fn told(&mut self, text: &str) {
+        self.unread.push_back(text.to_owned());
+        if self.unread.len() > INBOX_MAX {
+            self.unread.pop_front();
+        }
+    }
+}
+
+pub(crate) fn occupant(holder: Holder) -> Occupant {
+    match holder {
+        Holder::Human(who) => human(NAMES[usize::from(who)]),
+        Holder::Agent(who) => agent(NAMES[usize::from(who)]),
+        Holder::Bot => Occupant::Bot("recruit".into()),
+        Holder::Nobody => Occupant::Nobody,
+    }
+}
+
+pub(crate) fn owner_id(who: u8) -> OwnerId {
+    owner(NAMES[usize::from(who)])
+}
+
+/// First final outcomes; a later one would break the per-team terminal rule (§10).
+#[derive(Debug, Default)]
+pub(crate) struct Finals(BTreeMap<Name, Outcome>);
+
+impl Finals {
+    pub(crate) fn saw(&mut self, team: &Name, outcome: Outcome) {
+        if let Some(first) = self.0.get(team) {
+            assert_eq!(*first, outcome, "{team} has one final outcome");
+        } else if outcome.is_final() {
+            self.0.insert(team.clone(), outcome);
+        }
+    }
+
+    pub(crate) fn is_out(&self, team: &str) -> bool {
+        self.0.contains_key(team)
+    }
+}
