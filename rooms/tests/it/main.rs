@@ -5,4 +5,5 @@
 mod doors;
 mod operations;
 mod protocol;
+mod recorded;
 mod support;

@@ -128,15 +128,25 @@ impl Seat {
     }
 
     pub(crate) fn path(&self) -> String {
-        let part = |name: &str| self.0[name].as_str().unwrap().to_owned();
-        format!("/{}/{}?sessionId={}", part("processId"), part("roomId"), part("sessionId"))
+        format!("/{}/{}?sessionId={}", self.part("processId"), self.room(), self.part("sessionId"))
+    }
+
+    pub(crate) fn room(&self) -> String {
+        self.part("roomId")
+    }
+
+    fn part(&self, name: &str) -> String {
+        self.0[name].as_str().unwrap().to_owned()
     }
 }
 
 impl Running {
     pub(crate) async fn start(config: Config) -> Self {
-        let server =
-            Server::builder(config).define("room", Echoes).define("stubborn", Stubborn).build().unwrap();
+        let builder = Server::builder(config).define("room", Echoes).define("stubborn", Stubborn);
+        Self::serve(builder.build().unwrap()).await
+    }
+
+    pub(crate) async fn serve(server: Server) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
