@@ -239,10 +239,11 @@ impl Server {
         };
         // What is left after this is what the caller is told.
         let _ = timeout(CUT_OFF + shared.config.close_linger, cut_off).await;
-        let rooms: Vec<_> = shared.registry.all().iter().map(|entry| entry.id).collect();
+        let rooms = shared.registry.all();
         for room in &rooms {
-            tracing::warn!(%room, "a room did not end with the server");
+            tracing::warn!(room = %room.id, name = %room.name, "a room did not end with the server");
         }
+        let rooms = rooms.iter().map(|room| room.id).collect();
         Stragglers { rooms, sockets: shared.sockets.len() }
     }
 

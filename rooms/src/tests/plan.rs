@@ -38,6 +38,7 @@ struct Plan {
     said: u64,
 }
 
+// Field report U23: counts equal live seats and listings. U34: nothing is handled after a close.
 #[tokio::test(start_paused = true)]
 async fn books_balance_through_a_random_plan() {
     // The runner shows this on a failure; give the seed here to replay it.

@@ -2,7 +2,8 @@
 
 use crate::support::{self, Running};
 use futures_util::{SinkExt, StreamExt};
-use playerthree_rooms::Config;
+use playerthree_rooms::{AuthRequest, Config, Cx, Definition, Join, Refusal, Room, Server, SessionId};
+use serde_json::Value;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -167,4 +168,51 @@ async fn logs_name_rooms_and_reasons_and_no_secret_of_a_client() {
     for secret in [CANARY, &token, "Bearer", "sessionId"] {
         assert!(!text.contains(secret), "{secret} is in\n{text}");
     }
+}
+
+/// A room whose handler does not return until it is let go.
+struct Blocking(Arc<Mutex<std::sync::mpsc::Receiver<()>>>);
+
+struct BlockingRoom(Arc<Mutex<std::sync::mpsc::Receiver<()>>>);
+
+impl Definition for Blocking {
+    type Room = BlockingRoom;
+
+    async fn authorize(&self, _: &AuthRequest) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn create(&self, _: &mut Cx<'_, BlockingRoom>, _: &Value) -> Result<BlockingRoom, Refusal> {
+        Ok(BlockingRoom(self.0.clone()))
+    }
+}
+
+impl Room for BlockingRoom {
+    type Event = ();
+    type Auth = ();
+
+    fn on_join(&mut self, _: &mut Cx<'_, Self>, _: SessionId, _: Join<()>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn on_shutdown(&mut self, _: &mut Cx<'_, Self>) {
+        // The end of the test lets it go.
+        let _ = self.0.lock().unwrap().recv();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_shutdown_names_the_rooms_that_do_not_end_and_closes_the_others() {
+    let (release, blocked) = std::sync::mpsc::channel();
+    let config = Config { close_linger: Duration::from_millis(100), ..Config::default() };
+    let builder = Server::builder(config).define("room", support::Echoes);
+    let builder = builder.define("blocking", Blocking(Arc::new(Mutex::new(blocked))));
+    let server = Running::serve(builder.build().unwrap()).await;
+    let mut socket = server.open(&server.seat("{}").await, &[]).await.unwrap();
+    let stuck = server.seat_in("blocking").await;
+    let stragglers = server.server.shutdown(Duration::from_millis(100)).await;
+    assert_eq!(stragglers.rooms.iter().map(ToString::to_string).collect::<Vec<_>>(), [stuck.room()]);
+    let close = socket.next().await.unwrap().unwrap();
+    assert!(matches!(close, Frame::Close(Some(close)) if u16::from(close.code) == 4001));
+    drop(release);
 }
