@@ -323,7 +323,7 @@ async fn replay(name: &str, generation: Generation, events: &[&str]) {
     };
     for event in events {
         // The test runner shows where a talk broke off.
-        println!("{name} {}: {event}", generation.label());
+        eprintln!("{name} {}: {event}", generation.label());
         talk.event(event).await;
     }
 }
