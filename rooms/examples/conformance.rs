@@ -3,6 +3,7 @@
 //! `cargo run -p playerthree-rooms --example conformance -- [port]`. Ends on SIGINT and SIGTERM.
 
 use axum::routing::get;
+use playerthree_rooms::builtin::{Lobby, Queue, Relay};
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Generation, Join, Message,
     MessageType, Refusal, Reply, Request, Room, RoomSettings, Server, SessionId, SortBy, SortField, TimerId,
@@ -108,6 +109,15 @@ impl Room for ProbeRoom {
             MessageType::Name("others") => {
                 broadcast(cx, "others", &message.payload.decode::<Value>()?, &[client]);
             }
+            MessageType::Name("afterPatch") => {
+                after_patch(cx, client, &message.payload.decode::<Value>()?);
+                send(cx, client, "now", &Value::Null);
+            }
+            MessageType::Name("meta") => cx.set_metadata(message.payload.decode()?),
+            MessageType::Name("private") => {
+                let hides = message.payload.decode()?;
+                cx.set_visibility(if hides { Visibility::Private } else { Visibility::Public });
+            }
             MessageType::Name("error") => cx.send_error(client, &Refusal::new(4217, "custom")),
             MessageType::Name("kick") => {
                 send(cx, client, "last", &json!("words"));
@@ -201,6 +211,19 @@ fn broadcast(cx: &mut Cx<'_, ProbeRoom>, kind: &str, payload: &Value, except: &[
     }
 }
 
+/// Sends to one, to all and to all others, once the next state patch is out.
+fn after_patch(cx: &mut Cx<'_, ProbeRoom>, client: SessionId, payload: &Value) {
+    let mut later = cx.after_patch();
+    let sent = [
+        later.send(client, "later", payload),
+        later.broadcast("laterAll", payload, &[]),
+        later.broadcast("laterOthers", payload, &[client]),
+    ];
+    for error in sent.into_iter().filter_map(Result::err) {
+        tracing::error!(%error, "a message could not be sent");
+    }
+}
+
 /// Sends that many messages of 60,000 bytes in one turn.
 fn flood(cx: &mut Cx<'_, ProbeRoom>, client: SessionId, messages: u32) {
     let frame = Frame::bytes("flood", &[7; 60_000]);
@@ -223,7 +246,12 @@ async fn main() -> anyhow::Result<()> {
         max_rooms: 50,
         ..Config::default()
     };
-    let server = Server::builder(config).define("probe", Probe).build()?;
+    let server = Server::builder(config)
+        .define("probe", Probe)
+        .define("lobby", Lobby::default())
+        .define("relay", Relay::default())
+        .define("queue", Queue::new("probe", 2).options(json!({ "mode": "ranked", "maxClients": 2 })))
+        .build()?;
     let counting = server.clone();
     let listing = server.clone();
     let app = server
