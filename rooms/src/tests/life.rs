@@ -160,6 +160,91 @@ async fn nothing_but_the_join_answer_comes_before_the_acknowledgement() {
     assert_eq!(client.next().await.unwrap(), b"\x0d\xa4said\x07");
 }
 
+// The same for a client that comes back, whose old token is dead by then.
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_to_a_client_that_comes_back_follows_its_acknowledgement_in_order() {
+    let world = World::new(without_pings());
+    let client = world.create(json!({ "hold": 5_000 })).await;
+    let (seat, token) = (client.seat, client.token.clone());
+    drop(client);
+    world.rest().await;
+    let mut client = world.open(seat, Some(&token)).await.unwrap();
+    client.send(SAY, 7).await;
+    assert!(tokio::time::timeout(Duration::from_secs(1), client.next()).await.is_err());
+    client.send_raw(vec![wire::JOIN_ROOM]).await;
+    assert_eq!(client.next().await.unwrap(), b"\x0d\xa7welcome\x02");
+    assert_eq!(client.next().await.unwrap(), b"\x0d\xa4said\x07");
+    assert_ne!(client.token, token);
+    assert_eq!(world.connect(seat, Some(&token)).await.err(), Some(4003));
+}
+
+// Field report U22.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_comes_back_a_hundred_times_leaves_once() {
+    let world = World::new(without_pings());
+    let mut client = world.create(json!({ "hold": 5_000 })).await;
+    for _ in 0..100 {
+        let (seat, token) = (client.seat, client.token.clone());
+        drop(client);
+        world.rest().await;
+        client = world.connect(seat, Some(&token)).await.unwrap();
+    }
+    let left = |world: &World| world.heard().iter().filter(|heard| matches!(heard, Heard::Leave(..))).count();
+    assert_eq!(left(&world), 0);
+    client.send_raw(vec![wire::LEAVE_ROOM]).await;
+    assert_eq!(client.closed().await, 4000);
+    world.rest().await;
+    assert_eq!(left(&world), 1);
+}
+
+// Field report U7: who leaves the last seat and comes back at once gets a seat or no room, never a dying one.
+#[tokio::test(start_paused = true)]
+async fn nobody_gets_a_seat_in_a_room_that_is_ending() {
+    let world = World::new(without_pings());
+    for method in [Method::JoinById, Method::JoinOrCreate] {
+        let mut last = world.create(nothing()).await;
+        let target = if method == Method::JoinById { last.seat.room.to_string() } else { "room".to_owned() };
+        last.send_raw(vec![wire::LEAVE_ROOM]).await;
+        match world.seat(method, &target, nothing()).await {
+            Ok(seat) => assert!(world.connect(seat, None).await.is_ok()),
+            Err(refusal) => assert_eq!(refusal, Refusal::room_not_found()),
+        }
+    }
+}
+
+// Field report U28.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_ten_thousand_rooms() {
+    let world = World::new(without_pings());
+    for _ in 0..10 {
+        for _ in 0..1_000 {
+            world.server.create("room", &nothing()).unwrap();
+        }
+        tokio::time::sleep(EXPIRY + Duration::from_secs(1)).await;
+    }
+    assert_eq!(world.heard().iter().filter(|heard| **heard == Heard::Dispose).count(), 10_000);
+    let shared = world.server.shared();
+    assert_eq!((shared.registry.len(), shared.tasks.len()), (0, 0));
+    assert_eq!(shared.room_permits.available_permits(), shared.config.max_rooms);
+    assert!(world.server.query(&crate::Query::default()).await.unwrap().is_empty());
+    assert!(lock(&world.rooms.handles).iter().all(RoomHandle::is_closed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_room_that_panics_is_closed_and_no_other_notices() {
+    let world = World::new(without_pings());
+    let mut broken = world.create(nothing()).await;
+    let mut other = world.create(nothing()).await;
+    broken.send(PANIC, 0).await;
+    assert_eq!(broken.closed().await, 4002);
+    other.send(SAY, 1).await;
+    assert_eq!(other.next().await.unwrap(), b"\x0d\xa7welcome\x01");
+    assert_eq!(other.next().await.unwrap(), b"\x0d\xa4said\x01");
+    assert_eq!(world.server.listing().len(), 1);
+    assert_eq!(world.server.counters().rooms_failed, 1);
+    assert_eq!(code(world.seat(Method::JoinById, broken.seat.room.as_str(), nothing()).await), 522);
+}
+
 #[tokio::test(start_paused = true)]
 async fn events_reach_the_room_and_a_handle_outlives_it_harmlessly() {
     let world = World::new(without_pings());

@@ -1,7 +1,8 @@
 //! Which room a request gets, and that seats are counted across every await.
 
 use super::*;
-use crate::{Among, GroupRefused, Query, RoomId};
+use crate::{Among, Driver, DriverError, GroupRefused, Query, RoomId};
+use futures_util::future::BoxFuture;
 
 async fn room_of(world: &World, method: Method, options: Value) -> Result<RoomId, Refusal> {
     world.seat(method, "room", options).await.map(|seat| seat.room)
@@ -150,4 +151,34 @@ async fn a_query_shows_what_is_public_and_a_room_that_ended_is_in_none() {
     assert_eq!(client.closed().await, 4000);
     world.rest().await;
     assert!(world.server.query(&all).await.unwrap().iter().all(|room| room.room_id != client.seat.room));
+}
+
+/// A listing that lost its store.
+struct Lost;
+
+impl Driver for Lost {
+    fn put(&self, _: Arc<Listing>) {}
+
+    fn remove(&self, _: RoomId) {}
+
+    fn get(&self, _: RoomId) -> BoxFuture<'_, Result<Option<Arc<Listing>>, DriverError>> {
+        Box::pin(async { Err(DriverError) })
+    }
+
+    fn find<'a>(&'a self, _: &'a Query) -> BoxFuture<'a, Result<Vec<Arc<Listing>>, DriverError>> {
+        Box::pin(async { Err(DriverError) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_that_fails_refuses_what_needs_it_and_nothing_else() {
+    let server = Server::builder(without_pings()).define("room", Recorders::default()).driver(Lost).build();
+    let world = testing::TestServer::new(server.unwrap());
+    for method in [Method::Join, Method::JoinOrCreate] {
+        assert_eq!(world.join(method, "room", nothing()).await.err(), Some(Refusal::unavailable()));
+    }
+    let host = world.join(Method::Create, "room", nothing()).await.unwrap();
+    let room = host.room_id().to_string();
+    assert!(world.join(Method::JoinById, &room, nothing()).await.is_ok());
+    assert_eq!(world.server().listing().len(), 1);
 }

@@ -54,6 +54,7 @@ const LOCK: u32 = 2;
 const UNLOCK: u32 = 3;
 const FLOOD: u32 = 4;
 const HIDE: u32 = 5;
+const PANIC: u32 = 6;
 
 #[derive(Clone, Default)]
 struct Recorders {
@@ -134,6 +135,7 @@ impl Room for Recorder {
             MessageType::Number(KICK) => cx.kick(client, CloseReason::Application(4321)),
             MessageType::Number(LOCK) => cx.lock(),
             MessageType::Number(UNLOCK) => cx.unlock(),
+            MessageType::Number(PANIC) => panic!("asked to panic"),
             MessageType::Number(HIDE) => cx.set_visibility(Visibility::Private),
             MessageType::Number(FLOOD) => {
                 for _ in 0..number {

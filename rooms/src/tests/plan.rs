@@ -7,6 +7,22 @@ use std::collections::HashMap;
 const STEPS: usize = 10_000;
 const CLIENTS: usize = 8;
 
+/// What a plan of that many steps does not leave out.
+const OPERATIONS: [&str; 12] = [
+    "join",
+    "expire",
+    "abort",
+    "leave",
+    "kick",
+    "drop",
+    "bounce",
+    "replace",
+    "wrong token",
+    "too late",
+    "lock",
+    "restart",
+];
+
 /// SplitMix64: a plan must be the same on every machine for its seed.
 struct Dice(u64);
 
@@ -45,10 +61,15 @@ async fn books_balance_through_a_random_plan() {
     let seed = std::env::var("PLAN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_260);
     println!("PLAN_SEED={seed}");
     let mut plan = Plan { dice: Dice(seed), world: new_world(), players: Default::default(), said: 0 };
+    let mut done: HashMap<&str, usize> = HashMap::new();
     for step in 0..STEPS {
         let operation = plan.step().await;
+        *done.entry(operation).or_default() += 1;
         plan.world.rest().await;
         plan.check(&format!("step {step}: {operation}"));
+    }
+    for operation in OPERATIONS {
+        assert!(done.contains_key(operation), "{operation} never happened: {done:?}");
     }
 }
 
@@ -68,16 +89,13 @@ impl Plan {
             return "restart";
         }
         match std::mem::take(&mut self.players[who]) {
-            Player::Away => {
-                self.players[who] = self.join().await;
-                "join"
-            }
+            Player::Away => self.join(who).await,
             Player::In(client) => self.act(who, client).await,
             Player::Dropped { seat, token } => self.come_back(who, seat, token).await,
         }
     }
 
-    async fn join(&mut self) -> Player {
+    async fn join(&mut self, who: usize) -> &'static str {
         let Ok(seat) = self.world.seat(Method::JoinOrCreate, "room", options()).await else {
             panic!("joinOrCreate always finds or makes a room")
         };
@@ -85,14 +103,18 @@ impl Plan {
             // The seat expires, for nobody comes.
             0 => {
                 tokio::time::sleep(Config::default().seat_expiry).await;
-                Player::Away
+                "expire"
             }
             // The socket goes away before it acknowledges.
             1 => {
                 drop(self.world.open(seat, None).await.unwrap());
-                Player::Away
+                "abort"
             }
-            _ => Player::In(Box::new(self.world.connect(seat, None).await.unwrap())),
+            _ => {
+                let client = self.world.connect(seat, None).await.unwrap();
+                self.players[who] = Player::In(Box::new(client));
+                "join"
+            }
         }
     }
 
