@@ -7,8 +7,11 @@ use std::collections::HashMap;
 const STEPS: usize = 10_000;
 const CLIENTS: usize = 8;
 
+/// Of each room: fewer than there are clients, so that rooms fill.
+const SEATS: usize = 5;
+
 /// What a plan of that many steps does not leave out.
-const OPERATIONS: [&str; 12] = [
+const OPERATIONS: [&str; 13] = [
     "join",
     "expire",
     "abort",
@@ -20,6 +23,7 @@ const OPERATIONS: [&str; 12] = [
     "wrong token",
     "too late",
     "lock",
+    "visit",
     "restart",
 ];
 
@@ -78,7 +82,7 @@ fn new_world() -> World {
 }
 
 fn options() -> Value {
-    json!({ "hold": 3_000, "seats": 5 })
+    json!({ "hold": 3_000, "seats": SEATS })
 }
 
 impl Plan {
@@ -153,6 +157,20 @@ impl Plan {
                 client.send(UNLOCK, 0).await;
                 self.players[who] = Player::In(client);
                 "lock"
+            }
+            5 => {
+                // One more client for this very room, which may be full.
+                match self.world.seat(Method::JoinById, client.seat.room.as_str(), options()).await {
+                    Ok(seat) => {
+                        let mut guest = self.world.connect(seat, None).await.unwrap();
+                        assert!(self.world.listed(seat).unwrap().clients <= SEATS);
+                        guest.send_raw(vec![wire::LEAVE_ROOM]).await;
+                        assert_eq!(guest.closed().await, 4000);
+                    }
+                    Err(refusal) => assert_eq!(refusal, Refusal::room_full()),
+                }
+                self.players[who] = Player::In(client);
+                "visit"
             }
             _ => {
                 self.said += 1;
@@ -237,7 +255,7 @@ impl Plan {
         let connected = seats.values().filter(|connected| **connected).count();
         assert_eq!(listing.iter().map(|room| room.clients).sum::<usize>(), seats.len(), "{when}: seats");
         assert_eq!(listing.iter().map(|room| room.connected).sum::<usize>(), connected, "{when}: connected");
-        assert!(listing.iter().all(|room| room.clients <= 5), "{when}: overfull");
+        assert!(listing.iter().all(|room| room.clients <= SEATS), "{when}: overfull");
         let playing = self.players.iter().filter(|player| matches!(player, Player::In(_))).count();
         assert_eq!(connected, playing, "{when}: clients that believe they are in");
     }
