@@ -106,13 +106,3 @@ async fn a_cut_frame_is_no_message() {
     world.rest().await;
     assert_eq!(world.heard(), [Heard::Join(session), Heard::Message(session, 1)]);
 }
-
-// A turn takes the mail even where the room's timers are always late: each of these takes longer than its period.
-#[tokio::test]
-async fn a_room_whose_timers_are_always_late_still_gets_its_mail() {
-    let world = World::new(without_pings());
-    let mut client = world.create(json!({ "busy": true })).await;
-    client.send(SAY, 1).await;
-    assert_eq!(client.next().await.unwrap(), b"\x0d\xa7welcome\x01");
-    assert_eq!(client.next().await.unwrap(), b"\x0d\xa4said\x01");
-}

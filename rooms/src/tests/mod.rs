@@ -13,7 +13,7 @@ use crate::sync::lock;
 use crate::testing;
 use crate::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Listing, Message, MessageType,
-    Refusal, Room, RoomHandle, RoomSettings, Server, SessionId, SortBy, SortField, TimerId, Visibility, wire,
+    Refusal, Room, RoomHandle, RoomSettings, Server, SessionId, SortBy, SortField, Visibility, wire,
 };
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -78,9 +78,6 @@ impl Definition for Recorders {
         }
         if let Some(level) = options["level"].as_u64() {
             cx.set_metadata(json!({ "level": level }));
-        }
-        if options["busy"] == true {
-            cx.set_interval(Duration::from_millis(1));
         }
         lock(&self.handles).push(cx.handle());
         let hold = options["hold"].as_u64().map(Duration::from_millis);
@@ -166,10 +163,6 @@ impl Room for Recorder {
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, event: u64) {
         self.hear(Heard::Event(event));
         cx.broadcast("event", &event, &[]).unwrap();
-    }
-
-    fn on_timer(&mut self, _: &mut Cx<'_, Self>, _: TimerId) {
-        std::thread::sleep(Duration::from_millis(3));
     }
 
     fn on_shutdown(&mut self, cx: &mut Cx<'_, Self>) {
