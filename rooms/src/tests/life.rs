@@ -224,7 +224,7 @@ async fn nothing_is_left_of_ten_thousand_rooms() {
     }
     assert_eq!(world.heard().iter().filter(|heard| **heard == Heard::Dispose).count(), 10_000);
     let shared = world.server.shared();
-    assert_eq!((shared.registry.len(), shared.tasks.len()), (0, 0));
+    assert_eq!((shared.registry.all().len(), shared.tasks.len()), (0, 0));
     assert_eq!(shared.room_permits.available_permits(), shared.config.max_rooms);
     assert!(world.server.query(&crate::Query::default()).await.unwrap().is_empty());
     assert!(lock(&world.rooms.handles).iter().all(RoomHandle::is_closed));

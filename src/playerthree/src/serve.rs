@@ -12,6 +12,7 @@ use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_pipes::Pipes;
+use playerthree_rooms::builtin::Lobby;
 use playerthree_rooms::{Config, Origins, Server};
 use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
@@ -257,6 +258,7 @@ fn rooms(
 ) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
         .define("relay", relay::Relay)
+        .define("lobby", Lobby::default())
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));
     let workers = Workers::of_this_program();
     workers.warm_up();
