@@ -32,13 +32,15 @@ fn cpu_us() -> f64 {
 }
 
 fn tick(world: &mut Synced<World>, moving: &[String]) -> usize {
-    if !moving.is_empty() {
+    let step = |entity: &mut Entity| {
+        entity.x += 1.5;
+        entity.y -= 0.5;
+    };
+    if moving.len() == world.entities.len() {
+        world.entities.values_mut().for_each(step);
+    } else if !moving.is_empty() {
         let entities = &mut world.entities;
-        for key in moving {
-            let entity = entities.get_mut(key).unwrap();
-            entity.x += 1.5;
-            entity.y -= 0.5;
-        }
+        moving.iter().for_each(|key| step(entities.get_mut(key).unwrap()));
     }
     black_box(world.patch().unwrap()).shared().len()
 }

@@ -7,9 +7,10 @@ use crate::reflection::{Kind, Types};
 use crate::value::{Delta, Item, Present, Value};
 use crate::view::Id;
 use crate::writer::{ADD, CLEAR, DELETE, DELETE_AND_ADD, Fault, Joining, REPLACE, SegmentKind, Writer};
+use hashbrown::DefaultHashBuilder;
 use hashbrown::HashTable;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 /// A map that every client sees whole.
 pub type Map<V> = Table<V, false>;
@@ -24,10 +25,12 @@ pub type ViewMap<V> = Table<V, true>;
 pub struct Table<V: Item, const BY_VIEW: bool> {
     /// Zero before clients were told of the map.
     reference: u32,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// Keys to slots, with those of removed entries that clients still hold.
     places: HashTable<u32>,
     slots: Vec<Slot<V>>,
+    /// What a patch of changed entries does not need of a slot, so that such a patch reads less memory.
+    labels: Vec<Label>,
     free: Vec<u32>,
     touched: Vec<u32>,
     /// Entries came or went, so that the map itself has something to say.
@@ -37,14 +40,17 @@ pub struct Table<V: Item, const BY_VIEW: bool> {
     len: usize,
 }
 
-struct Slot<V: Value> {
+struct Label {
     key: Box<str>,
+    /// The name in views of the entry that the clients hold.
+    held_id: Id,
+}
+
+struct Slot<V: Value> {
     value: Option<V>,
     shadow: V::Shadow,
     /// The name of the entry in views.
     id: Id,
-    /// The name of the entry that the clients hold.
-    held_id: Id,
     /// The clients hold an entry in this place.
     held: bool,
     /// The entry they hold is not the one that is here now.
@@ -58,9 +64,10 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     pub fn new() -> Self {
         Self {
             reference: 0,
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             places: HashTable::new(),
             slots: Vec::new(),
+            labels: Vec::new(),
             free: Vec::new(),
             touched: Vec::new(),
             reshaped: false,
@@ -82,8 +89,8 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     }
 
     fn place(&self, key: &str) -> Option<u32> {
-        let slots = &self.slots;
-        self.places.find(self.hasher.hash_one(key), |place| &*slots[*place as usize].key == key).copied()
+        let labels = &self.labels;
+        self.places.find(self.hasher.hash_one(key), |place| &*labels[*place as usize].key == key).copied()
     }
 
     fn slot(&self, key: &str) -> Option<&Slot<V>> {
@@ -128,9 +135,10 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
             Some(place) => place,
             None => self.enter(key),
         };
-        let slot = self.touch(place);
+        self.touch(place);
+        let slot = &mut self.slots[place as usize];
         let before = slot.value.replace(value);
-        slot.replace();
+        slot.replace(&mut self.labels[place as usize]);
         self.len += usize::from(before.is_none());
         before
     }
@@ -143,32 +151,32 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     fn enter(&mut self, key: Box<str>) -> u32 {
         let hash = self.hasher.hash_one(&*key);
         let place = if let Some(place) = self.free.pop() {
-            self.slots[place as usize].key = key;
+            self.labels[place as usize].key = key;
             place
         } else {
+            self.labels.push(Label { key, held_id: Id::NONE });
             self.slots.push(Slot {
-                key,
                 value: None,
                 shadow: V::Shadow::default(),
                 id: Id::NONE,
-                held_id: Id::NONE,
                 held: false,
                 replaced: false,
                 touched: false,
             });
             (self.slots.len() - 1) as u32
         };
-        let (slots, hasher) = (&self.slots, &self.hasher);
-        self.places.insert_unique(hash, place, |place| hasher.hash_one(&*slots[*place as usize].key));
+        let (labels, hasher) = (&self.labels, &self.hasher);
+        self.places.insert_unique(hash, place, |place| hasher.hash_one(&*labels[*place as usize].key));
         place
     }
 
     /// Takes the entry of `key` out.
     pub fn remove(&mut self, key: &str) -> Option<V> {
         let place = self.place(key)?;
-        let slot = self.touch(place);
+        self.touch(place);
+        let slot = &mut self.slots[place as usize];
         let removed = slot.value.take()?;
-        slot.replace();
+        slot.replace(&mut self.labels[place as usize]);
         if !slot.held {
             self.leave(place);
         }
@@ -180,11 +188,12 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     /// Frees the place of an entry that no client holds.
     fn leave(&mut self, place: u32) {
         let slot = &mut self.slots[place as usize];
-        let hash = self.hasher.hash_one(&*slot.key);
+        let label = &mut self.labels[place as usize];
+        let hash = self.hasher.hash_one(&*label.key);
         if let Ok(entry) = self.places.find_entry(hash, |other| *other == place) {
             entry.remove();
         }
-        slot.key = Box::default();
+        label.key = Box::default();
         slot.shadow = V::Shadow::default();
         slot.held = false;
         slot.replaced = false;
@@ -205,6 +214,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         self.reshaped |= self.cleared;
         self.places.clear();
         self.slots.clear();
+        self.labels.clear();
         self.free.clear();
         self.touched.clear();
         self.len = 0;
@@ -215,7 +225,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         for place in 0..self.slots.len() {
             let slot = &mut self.slots[place];
             let Some(value) = &mut slot.value else { continue };
-            let key = slot.key.clone();
+            let key = self.labels[place].key.clone();
             let kept = keep(&key, value);
             if kept {
                 #[expect(clippy::cast_possible_truncation, reason = "as in enter")]
@@ -228,7 +238,10 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
 
     /// Keys and entries, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
-        self.slots.iter().filter_map(|slot| Some((&*slot.key, slot.value.as_ref()?)))
+        self.slots
+            .iter()
+            .zip(&self.labels)
+            .filter_map(|(slot, label)| Some((&*label.key, slot.value.as_ref()?)))
     }
 
     /// Keys, in the order of their places.
@@ -244,19 +257,14 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     /// Keys and entries to change, in the order of their places. Only those that the iterator comes to are touched.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut V)> {
         let touched = &mut self.touched;
-        (0..).zip(&mut self.slots).filter_map(move |(place, slot)| {
-            let value = slot.value.as_mut()?;
-            if !slot.touched {
-                slot.touched = true;
-                touched.push(place);
-            }
-            Some((&*slot.key, value))
-        })
+        let places = (0..).zip(&mut self.slots).zip(&self.labels);
+        places.filter_map(move |((place, slot), label)| Some((&*label.key, slot.borrow(place, touched)?)))
     }
 
     /// Entries to change, as [`iter_mut`](Self::iter_mut).
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.iter_mut().map(|(_, value)| value)
+        let touched = &mut self.touched;
+        (0..).zip(&mut self.slots).filter_map(move |(place, slot)| slot.borrow(place, touched))
     }
 
     /// The name of the entry of `key` in views.
@@ -312,7 +320,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         }
         for &place in &self.touched {
             let slot = &mut self.slots[place as usize];
-            slot.write(place, w);
+            slot.write(place, &self.labels[place as usize].key, w);
         }
         w.end(mark);
     }
@@ -323,7 +331,8 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         for &place in &self.touched {
             let slot = &self.slots[place as usize];
             if slot.held && (slot.value.is_none() || slot.replaced) {
-                w.segment(slot.held_id, 0, SegmentKind::Entry, |w| withdraw(reference, place, w));
+                let held_id = self.labels[place as usize].held_id;
+                w.segment(held_id, 0, SegmentKind::Entry, |w| withdraw(reference, place, w));
             }
         }
         let outer = w.item;
@@ -333,10 +342,11 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
                 continue;
             }
             slot.held &= !slot.replaced;
+            let label = &self.labels[place as usize];
             w.item = slot.id;
             w.segment(slot.id, 0, SegmentKind::Content, |w| {
                 let mark = w.begin(reference);
-                slot.write(place, w);
+                slot.write(place, &label.key, w);
                 w.end(mark);
                 if let Some(value) = &mut slot.value {
                     value.patch_content(&mut slot.shadow, w);
@@ -346,11 +356,13 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         w.item = outer;
     }
 
+    /// Where no entry came or went, this is all there is to do.
     fn patch_items(&mut self, w: &mut Writer) {
         let outer = w.item;
         for &place in &self.touched {
             let slot = &mut self.slots[place as usize];
             if let Some(value) = &mut slot.value {
+                slot.touched = false;
                 w.item = slot.id;
                 value.patch_content(&mut slot.shadow, w);
             }
@@ -360,13 +372,18 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
 
     /// Everything touched has been written.
     fn settle(&mut self) {
-        for place in std::mem::take(&mut self.touched) {
-            let slot = &mut self.slots[place as usize];
-            slot.touched = false;
-            if slot.value.is_none() && slot.held {
-                self.leave(place);
+        // `patch_items` has been through the others.
+        if self.reshaped || BY_VIEW || !V::IS_REFERENCE {
+            for at in 0..self.touched.len() {
+                let place = self.touched[at];
+                let slot = &mut self.slots[place as usize];
+                slot.touched = false;
+                if slot.value.is_none() && slot.held {
+                    self.leave(place);
+                }
             }
         }
+        self.touched.clear();
         self.reshaped = false;
         self.cleared = false;
     }
@@ -380,29 +397,40 @@ fn withdraw(reference: u32, place: u32, w: &mut Writer) {
 }
 
 impl<V: Item> Slot<V> {
+    /// The entry, to change.
+    #[inline]
+    fn borrow(&mut self, place: u32, touched: &mut Vec<u32>) -> Option<&mut V> {
+        let value = self.value.as_mut()?;
+        if !self.touched {
+            self.touched = true;
+            touched.push(place);
+        }
+        Some(value)
+    }
+
     /// What is in this place from now on is not the entry that clients hold.
-    fn replace(&mut self) {
+    fn replace(&mut self, label: &mut Label) {
         if self.held && !self.replaced {
-            self.held_id = self.id;
+            label.held_id = self.id;
             self.replaced = true;
         }
         self.id = Id::NONE;
     }
 
     /// Writes the entry, if it is new to the clients or differs from what they hold.
-    fn write(&mut self, place: u32, w: &mut Writer) {
+    fn write(&mut self, place: u32, key: &str, w: &mut Writer) {
         let Some(value) = &mut self.value else { return };
         let replaced = std::mem::take(&mut self.replaced);
         if !self.held {
             self.held = true;
             w.op(ADD);
             w.count(place);
-            bytes::string(&self.key, &mut w.bytes);
+            bytes::string(key, &mut w.bytes);
             value.write(&mut self.shadow, w);
         } else if V::IS_REFERENCE && replaced {
             w.op(DELETE_AND_ADD);
             w.count(place);
-            bytes::string(&self.key, &mut w.bytes);
+            bytes::string(key, &mut w.bytes);
             value.write(&mut self.shadow, w);
         } else if value.delta(&self.shadow, false) != Delta::Same {
             w.op(REPLACE);
@@ -411,12 +439,12 @@ impl<V: Item> Slot<V> {
         }
     }
 
-    fn repeat(&self, place: u32, w: &mut Writer) {
+    fn repeat(&self, place: u32, key: &str, w: &mut Writer) {
         let Some(value) = &self.value else { return };
         let op = |w: &mut Writer| {
             w.op(ADD);
             w.count(place);
-            bytes::string(&self.key, &mut w.bytes);
+            bytes::string(key, &mut w.bytes);
         };
         value.repeat(op, &self.shadow, w);
     }
@@ -470,20 +498,20 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
             w.op(CLEAR);
         }
         if !BY_VIEW {
-            for (place, slot) in (0..).zip(&self.slots) {
-                slot.repeat(place, w);
+            for (place, (slot, label)) in (0..).zip(self.slots.iter().zip(&self.labels)) {
+                slot.repeat(place, &label.key, w);
             }
         }
         w.end(mark);
         let outer = w.item;
-        for (place, slot) in (0..).zip(&self.slots) {
+        for (place, (slot, label)) in (0..).zip(self.slots.iter().zip(&self.labels)) {
             let Some(value) = &slot.value else { continue };
             w.item = slot.id;
             w.meet(slot.id);
             if BY_VIEW {
                 w.segment(slot.id, 0, SegmentKind::Content, |w| {
                     w.begin(self.reference);
-                    slot.repeat(place, w);
+                    slot.repeat(place, &label.key, w);
                     value.repeat_content(&slot.shadow, w);
                 });
                 w.segment(slot.id, 0, SegmentKind::Entry, |w| withdraw(self.reference, place, w));

@@ -21,7 +21,7 @@ pub struct BigUint(pub u64);
 
 /// A scalar: its name in reflections, whether two are the same on the wire, and its bytes.
 macro_rules! scalar {
-    ($type:ty, $name:literal, $same:expr, $write:expr) => {
+    ($type:ty, $name:literal, $same:expr, $write:expr $(, $write_field:item)?) => {
         impl Value for $type {
             type Shadow = $type;
             const IS_REFERENCE: bool = false;
@@ -43,6 +43,8 @@ macro_rules! scalar {
                 write(self, &mut w.bytes);
             }
 
+            $(#[inline] $write_field)?
+
             #[inline]
             fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Self, w: &mut Writer) -> bool {
                 op(w);
@@ -57,10 +59,24 @@ macro_rules! scalar {
     };
 }
 
-/// Fixed little-endian bytes.
+/// Fixed little-endian bytes. An operation and its value, which most patches consist of, are written in one piece.
 macro_rules! fixed {
+    ($type:ty, $name:literal, $same:expr) => {
+        scalar!(
+            $type,
+            $name,
+            $same,
+            |v, out| out.extend_from_slice(&v.to_le_bytes()),
+            fn write_field(&mut self, op: u8, shadow: &mut Self, w: &mut Writer) {
+                *shadow = *self;
+                let mut bytes = [op; size_of::<Self>() + 1];
+                bytes[1..].copy_from_slice(&self.to_le_bytes());
+                w.bytes.extend_from_slice(&bytes);
+            }
+        );
+    };
     ($type:ty, $name:literal) => {
-        scalar!($type, $name, |a, b| a == b, |v, out| out.extend_from_slice(&v.to_le_bytes()));
+        fixed!($type, $name, |a, b| a == b);
     };
 }
 
@@ -73,8 +89,8 @@ fixed!(u32, "uint32");
 fixed!(i64, "int64");
 fixed!(u64, "uint64");
 // Floats are compared by their bits: a NaN is sent once, and the sign of zero counts.
-scalar!(f32, "float32", |a, b| a.to_bits() == b.to_bits(), |v, out| out.extend_from_slice(&v.to_le_bytes()));
-scalar!(f64, "float64", |a, b| a.to_bits() == b.to_bits(), |v, out| out.extend_from_slice(&v.to_le_bytes()));
+fixed!(f32, "float32", |a, b| a.to_bits() == b.to_bits());
+fixed!(f64, "float64", |a, b| a.to_bits() == b.to_bits());
 scalar!(Number, "number", |a, b| a.0.to_bits() == b.0.to_bits(), |v, out| bytes::number(v.0, out));
 scalar!(BigInt, "bigint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));
 scalar!(BigUint, "biguint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));

@@ -61,6 +61,14 @@ pub trait Value: Sized + Send + 'static {
     #[doc(hidden)]
     fn write(&mut self, shadow: &mut Self::Shadow, w: &mut Writer);
 
+    /// Writes the operation of a field, and the value after it.
+    #[doc(hidden)]
+    #[inline]
+    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, w: &mut Writer) {
+        w.op(op);
+        self.write(shadow, w);
+    }
+
     /// Writes a value that the shadow equals. Returns false, without a byte, where there is none.
     #[doc(hidden)]
     fn repeat(&self, op: impl FnOnce(&mut Writer), shadow: &Self::Shadow, w: &mut Writer) -> bool;
@@ -102,14 +110,8 @@ pub trait Present: Value {}
 pub fn patch_field<V: Value>(index: u8, value: &mut V, shadow: &mut V::Shadow, fresh: bool, w: &mut Writer) {
     match value.delta(shadow, fresh) {
         Delta::Same => {}
-        Delta::Set => {
-            w.op(ADD | index);
-            value.write(shadow, w);
-        }
-        Delta::Replaced => {
-            w.op(DELETE_AND_ADD | index);
-            value.write(shadow, w);
-        }
+        Delta::Set => value.write_field(ADD | index, shadow, w),
+        Delta::Replaced => value.write_field(DELETE_AND_ADD | index, shadow, w),
         Delta::Gone => {
             w.op(DELETE | index);
             *shadow = V::Shadow::default();

@@ -113,7 +113,7 @@ impl Writer {
     }
 
     /// Switches to a structure. Decoding starts at the root, whose first switch is left out.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, reference: u32) -> Mark {
         let start = self.bytes.len();
         if reference != 0 || start != 0 || !self.audience.is_everyone() {
@@ -122,15 +122,21 @@ impl Writer {
         Mark { start, body: self.bytes.len() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn switch(&mut self, reference: u32) {
-        let [a, b, c, d] = reference.to_le_bytes();
+        let [a, b, ..] = reference.to_le_bytes();
         match reference {
             0..=0x7f => self.bytes.extend_from_slice(&[SWITCH, a]),
-            0x80..=0xff => self.bytes.extend_from_slice(&[SWITCH, 0xcc, a]),
             0x100..=0xffff => self.bytes.extend_from_slice(&[SWITCH, 0xcd, a, b]),
-            _ => self.bytes.extend_from_slice(&[SWITCH, 0xce, a, b, c, d]),
+            _ => self.switch_rarely(reference),
         }
+    }
+
+    /// Kept out of line, so that the common forms are not.
+    #[inline(never)]
+    fn switch_rarely(&mut self, reference: u32) {
+        self.bytes.push(SWITCH);
+        bytes::count(reference, &mut self.bytes);
     }
 
     /// Takes the switch back where nothing was said about the structure.
