@@ -6,10 +6,13 @@ mod accounts;
 mod agents;
 mod live;
 mod policies;
+mod sandboxed;
 mod secret;
+mod trial;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
 pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
 pub use live::{Answer, Live, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
 pub use secret::{Digest, Token, digest as secret_digest};
+pub use trial::{Ended, Trial, TrialResult};

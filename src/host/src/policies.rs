@@ -3,7 +3,8 @@
 //! Answers come on other threads; they queue here, at most one an instance, and `wake` tells the match's actor.
 //! A failure inside one instance touches no other.
 
-use playerthree_game::{Name, Runtime, Seat};
+use crate::sandboxed;
+use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{Activation, Match, Millis, OwnerId, PolicyError, Surface, Thought};
 use serde_json::Value;
@@ -11,12 +12,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// How long after a crash a policy starts again; doubles with every crash in a row.
-const RESTART_FIRST: Millis = 1_000;
-
-/// The longest wait before a restart.
-const RESTART_MOST: Millis = 60_000;
 
 /// Most policy instances of one process, those on trial included. Each may take its memory limit.
 pub const POLICY_PLACES: usize = 256;
@@ -154,7 +149,7 @@ impl Policies {
         wake: Arc<dyn Fn() + Send + Sync>,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let limits = surface.manifest.control.policy.as_ref().map(limits);
+        let limits = surface.manifest.control.policy.as_ref().map(sandboxed::limits);
         Self {
             surface,
             limits,
@@ -180,7 +175,8 @@ impl Policies {
         if self.places.is_barred(owner) {
             return Err(NoProbe::Barred);
         }
-        let artifact = self.artifact(activation).map_err(NoProbe::Refused)?;
+        let limits = self.limits.as_ref().ok_or(NoProbe::Refused(sandboxed::no_runtime()))?;
+        let artifact = sandboxed::artifact(limits, &activation.artifact).map_err(NoProbe::Refused)?;
         let place = Arc::clone(&self.places.places).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
         let slot = self.load(seat, true, owner, artifact, match_data.to_string().into(), place);
         self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
@@ -282,8 +278,8 @@ impl Policies {
     /// Counts a call that ran out of time against its owner.
     fn blame(&self, from: &From) {
         let timed_out = match &from.reply {
-            Reply::Loaded(answer) => is_timeout(&answer.result),
-            Reply::Thought(answer) => is_timeout(&answer.result),
+            Reply::Loaded(answer) => sandboxed::is_timeout(&answer.result),
+            Reply::Thought(answer) => sandboxed::is_timeout(&answer.result),
         };
         let slot = match from.probe {
             true => self.probes.get(&from.seat),
@@ -297,7 +293,7 @@ impl Policies {
     fn probe_answered(&mut self, from: From) -> Option<Answered> {
         let slot = self.probes.get_mut(&from.seat).filter(|slot| slot.run == from.run)?;
         let failure = match from.reply {
-            Reply::Loaded(answer) => match self.surface_detail(answer.result) {
+            Reply::Loaded(answer) => match sandboxed::detail(&self.surface, answer.result) {
                 Ok(detail) => {
                     self.probes.get_mut(&from.seat)?.detail = Some(detail);
                     return Some(Answered::Probing(from.seat));
@@ -306,7 +302,7 @@ impl Policies {
             },
             Reply::Thought(answer) => {
                 slot.thinking = false;
-                thought(answer)
+                sandboxed::thought(answer)
             }
         };
         Some(Answered::Probed(from.seat, failure))
@@ -318,7 +314,7 @@ impl Policies {
         }
         match from.reply {
             Reply::Loaded(answer) => {
-                let detail = self.surface_detail(answer.result);
+                let detail = sandboxed::detail(&self.surface, answer.result);
                 let running = self.running.get_mut(&from.seat)?;
                 match detail {
                     Ok(detail) => running.slot.detail = Some(detail),
@@ -335,43 +331,9 @@ impl Policies {
                 } else {
                     running.crashes = 0;
                 }
-                Some(Answered::Thought(from.seat, thought(answer)))
+                Some(Answered::Thought(from.seat, sandboxed::thought(answer)))
             }
         }
-    }
-
-    /// The declared sections, all of which the manifest must know (§11: an unknown section is `bad_output`).
-    fn surface_detail(
-        &self,
-        loaded: Result<sandbox::Loaded, sandbox::PolicyError>,
-    ) -> Result<Vec<Name>, PolicyError> {
-        let loaded = loaded.map_err(policy_error)?;
-        let sections = match &self.surface.manifest.observation_scope {
-            Some(scope) => scope.sections.clone(),
-            None => Vec::new(),
-        };
-        match loaded.detail {
-            sandbox::Detail::Undeclared => Ok(Vec::new()),
-            sandbox::Detail::All => Ok(sections),
-            sandbox::Detail::Sections(names) => {
-                let known = |name: &String| sections.iter().find(|section| ***section == **name).cloned();
-                let unknown = || PolicyError { code: "bad_output", message: None };
-                names.iter().map(|name| known(name).ok_or_else(unknown)).collect()
-            }
-        }
-    }
-
-    fn artifact(&self, activation: &Activation) -> Result<Arc<sandbox::Artifact>, PolicyError> {
-        let limits =
-            self.limits.as_ref().ok_or(PolicyError { code: "runtime_not_allowed", message: None })?;
-        let runtime = sandbox_runtime(activation.artifact.runtime);
-        if !limits.runtimes.contains(&runtime) {
-            return Err(PolicyError { code: "runtime_not_allowed", message: None });
-        }
-        if activation.artifact.code.len() > limits.max_artifact_bytes {
-            return Err(PolicyError { code: "too_large", message: None });
-        }
-        Ok(Arc::new(sandbox::Artifact::from_stored(runtime, activation.artifact.code.to_vec())))
     }
 
     fn load(
@@ -386,8 +348,12 @@ impl Policies {
         self.runs += 1;
         let run = self.runs;
         let limits = self.limits.clone()?;
-        let setup =
-            sandbox::Setup { artifact: Arc::clone(&artifact), limits, match_data, seed: seat_seed(seat) };
+        let setup = sandbox::Setup {
+            artifact: Arc::clone(&artifact),
+            limits,
+            match_data,
+            seed: sandboxed::seed(seat),
+        };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
         let instance = sandbox::Instance::load(&self.places.workers, setup, done);
         Some(Slot { run, owner: owner.clone(), instance, artifact, detail: None, thinking: false, place })
@@ -415,48 +381,7 @@ impl Policies {
 
 impl Running {
     fn crashed(&mut self, now: Millis) {
-        let wait = RESTART_FIRST.saturating_mul(1 << self.crashes.min(10)).min(RESTART_MOST);
+        self.restart_at = Some(now + sandboxed::restart_after(self.crashes));
         self.crashes = self.crashes.saturating_add(1);
-        self.restart_at = Some(now + wait);
-    }
-}
-
-/// Policies draw the same random numbers in every instance of a seat, so that a restart is no new throw of the dice.
-fn seat_seed(seat: &Seat) -> u64 {
-    seat.to_string()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn is_timeout<T>(result: &Result<T, sandbox::PolicyError>) -> bool {
-    result.as_ref().is_err_and(|error| error.code == sandbox::PolicyErrorCode::Timeout)
-}
-
-fn thought(answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {
-    let cpu_micros = u64::try_from(answer.cpu.as_micros()).unwrap_or(u64::MAX);
-    let thought = answer.result.map_err(policy_error)?;
-    Ok(Thought { intents: thought.intents, cpu_micros, logs: answer.logs })
-}
-
-fn policy_error(error: sandbox::PolicyError) -> PolicyError {
-    PolicyError { code: error.code.as_str(), message: error.message }
-}
-
-fn sandbox_runtime(runtime: Runtime) -> sandbox::Runtime {
-    match runtime {
-        Runtime::Js => sandbox::Runtime::Js,
-        Runtime::Wasm => sandbox::Runtime::Wasm,
-    }
-}
-
-fn limits(policy: &playerthree_game::PolicyLimits) -> sandbox::Limits {
-    sandbox::Limits {
-        ms_per_call: policy.ms_per_call,
-        memory_bytes: policy.memory_bytes as usize,
-        max_artifact_bytes: policy.max_artifact_bytes as usize,
-        max_intents_per_call: policy.max_intents_per_call as usize,
-        max_log_lines: policy.max_log_lines as usize,
-        max_log_line_bytes: policy.max_log_line_bytes as usize,
-        runtimes: policy.runtimes.iter().copied().map(sandbox_runtime).collect(),
     }
 }

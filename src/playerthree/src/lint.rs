@@ -45,7 +45,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shipped(name: &str) -> anyhow::Result<Box<dyn Game>> {
+/// A game of this program, by its id.
+pub(crate) fn shipped(name: &str) -> anyhow::Result<Box<dyn Game>> {
     let games: [Box<dyn Game>; 2] = [Box::new(TicTacToe), Box::new(AgentCommand)];
     let known: Vec<String> = games.iter().map(|game| game.manifest().id.to_string()).collect();
     games

@@ -7,6 +7,7 @@ mod load;
 mod page;
 mod pipes_mcp;
 mod pipes_room;
+mod policy;
 mod relay;
 mod serve;
 mod verify;
@@ -34,6 +35,8 @@ enum Command {
     Load(load::LoadArgs),
     /// Judges a game's manifest as the host would, and says how to mend it
     Lint(lint::Args),
+    /// Tries out a policy from the shell
+    Policy(policy::Args),
     /// Verifies a log of hash-chained games, from a file or a server: exit status 0 valid, 1 faulty, 2 no verdict
     Verify(verify::VerifyArgs),
     /// Prints the canonical form (RFC 8785) of the JSON on standard input
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Load(args) => run_load(args).map(|()| ExitCode::SUCCESS),
         Command::Lint(args) => lint::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Policy(args) => policy::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Verify(args) => Ok(verify::run(&args)),
         Command::Canonicalize(args) => verify::run_canonicalize(args),
     };

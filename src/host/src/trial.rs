@@ -1,0 +1,240 @@
+//! One headless match that a policy plays against built-in bots (§13): as fast as the machine allows, in game time alone.
+//!
+//! It must never touch a live match: everything it needs is handed in, and everything it made is dropped.
+
+use crate::sandboxed;
+use playerthree_game::{Controller, Name, Outcome, Seat};
+use playerthree_sandbox as sandbox;
+use playerthree_session::{
+    Activation, Artifact, CallError, CannotStart, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId,
+    PolicyError, Stats, Surface, Thought,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Crashes in a row after which a policy is not started again in a trial.
+const CRASHES_MAX: u32 = 8;
+
+/// What is played.
+#[derive(Clone)]
+pub struct Trial {
+    /// The game.
+    pub surface: Arc<Surface>,
+    /// The sides that play; none: all that the manifest declares.
+    pub teams: Option<Vec<Name>>,
+    /// The tested seat.
+    pub seat: Seat,
+    /// The tested code.
+    pub artifact: Artifact,
+    /// The version that its statistics name; 0 for one that was never deployed.
+    pub version: u32,
+    /// The tier of every hostile seat.
+    pub opponent: Name,
+    /// The tier of the other seats of the tested side.
+    pub allies: Name,
+    /// Ticks to play at most.
+    pub ticks: u64,
+    /// The seed of the match.
+    pub seed: u32,
+    /// Match options, complete.
+    pub options: Option<Value>,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// It was played to its end or to the last tick that was asked for.
+    Played {
+        /// How the tested side stands.
+        outcome: Outcome,
+        /// Ticks played.
+        ticks: u64,
+        /// The game's guarded report for the tested side.
+        report: Value,
+    },
+    /// The artifact did not load.
+    Policy,
+    /// The game showed something that its own schemas refuse.
+    Guard,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialResult {
+    /// How it ended.
+    pub ended: Ended,
+    /// `Stats` of the tested artifact (§4), its own logs included.
+    pub policy: Value,
+    /// Wall time from first to last tick.
+    pub wall: Duration,
+}
+
+impl TrialResult {
+    /// `PracticeResult` (§4).
+    pub fn to_json(&self) -> Value {
+        let wall = u64::try_from(self.wall.as_millis()).unwrap_or(u64::MAX);
+        match &self.ended {
+            Ended::Played { outcome, ticks, report } => json!({
+                "ok": true, "outcome": outcome, "ticks": ticks, "report": report,
+                "policy": self.policy, "wallMs": wall,
+            }),
+            Ended::Policy => json!({ "ok": false, "code": "policy", "policy": self.policy, "wallMs": wall }),
+            Ended::Guard => json!({ "ok": false, "code": "guard", "policy": self.policy, "wallMs": wall }),
+        }
+    }
+}
+
+impl Trial {
+    /// Plays on the calling thread. `goes_on` hears of every tick and may end the trial early.
+    ///
+    /// # Errors
+    ///
+    /// `invalid` for options, sides or tiers that the manifest does not know, `not_in_match` for a seat of no side.
+    pub fn play(
+        &self,
+        workers: &sandbox::Workers,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<TrialResult, CallError> {
+        let started = Instant::now();
+        let mut game = match self.seated() {
+            Ok(game) => game,
+            Err(CannotStart::Refused(error)) => return Err(error),
+            Err(CannotStart::Output(_)) => return Ok(self.failed(Ended::Guard, None, started)),
+        };
+        let (Ok(match_data), Ok(_)) = (game.match_data(&self.seat), game.probe_observation(&self.seat, &[]))
+        else {
+            return Ok(self.failed(Ended::Guard, None, started));
+        };
+        let mut player = match Player::load(self, workers, &match_data) {
+            Ok(player) => player,
+            Err(error) => return Ok(self.failed(Ended::Policy, Some(error), started)),
+        };
+        let activation =
+            Activation { version: self.version, artifact: self.artifact.clone(), approval: None };
+        game.activated(&self.seat, &activation, &Ok(Thought::default()));
+        game.set_controller(&self.seat, Controller::Policy)?;
+        self.rounds(&mut game, &mut player, goes_on);
+        let policy = game.policy_status(&self.seat)?;
+        let seen = game.probe_observation(&self.seat, &[]).is_ok();
+        let ended = match game.report(&self.seat.team) {
+            Ok(report) if seen => {
+                Ended::Played { outcome: game.outcome(&self.seat.team), ticks: game.tick(), report }
+            }
+            _ => Ended::Guard,
+        };
+        Ok(TrialResult { ended, policy, wall: started.elapsed() })
+    }
+
+    /// The match with bots on every seat but the tested one.
+    fn seated(&self) -> Result<Match, CannotStart> {
+        let config = Config {
+            seed: self.seed,
+            options: self.options.clone(),
+            teams: self.teams.clone(),
+            bots: Some(self.opponent.clone()),
+            observers: ObserverPolicy::Closed,
+            epoch: 0,
+        };
+        let mut game = Match::new(Arc::clone(&self.surface), config, 0)?;
+        let allied = self.surface.manifest.roles.iter().filter(|role| **role != self.seat.role);
+        for role in allied {
+            game.assign(&Seat::new(&self.seat.team, role), Occupant::Bot(self.allies.clone()))?;
+        }
+        let owner = OwnerId("trial".into());
+        game.assign(&self.seat, Occupant::Agent { owner, display: String::new() })?;
+        Ok(game)
+    }
+
+    /// Ends when the match is over, its ticks are played, or nothing in it moves any more.
+    fn rounds(&self, game: &mut Match, player: &mut Player<'_>, goes_on: &mut dyn FnMut(u64) -> bool) {
+        let rate = u64::from(self.surface.manifest.tick_rate);
+        while game.tick() < self.ticks && game.wants_round() {
+            let now: Millis = game.tick() * 1000 / rate;
+            player.restart_due(now);
+            for think in game.begin_round(now, &|_| player.idle_detail()) {
+                let thought = player.think(&think.observation, now);
+                game.thought(&think.seat, thought);
+            }
+            game.end_round(now);
+            // Nobody watches: what would have to be delivered is dropped.
+            game.take_changes();
+            if !goes_on(game.tick()) {
+                return;
+            }
+        }
+    }
+
+    fn failed(&self, ended: Ended, error: Option<PolicyError>, started: Instant) -> TrialResult {
+        let mut stats = Stats::new(self.version, self.artifact.runtime);
+        if let Some(error) = error {
+            stats.count(&Err(error));
+        }
+        TrialResult { ended, policy: stats.to_json(), wall: started.elapsed() }
+    }
+}
+
+/// The tested policy across its crashes.
+struct Player<'a> {
+    surface: &'a Surface,
+    workers: &'a sandbox::Workers,
+    setup: sandbox::Setup,
+    /// The instance and the sections that it reads; nothing while it is down.
+    running: Option<(sandbox::Instance, Vec<Name>)>,
+    crashes: u32,
+    restart_at: Millis,
+}
+
+impl<'a> Player<'a> {
+    fn load(
+        trial: &'a Trial,
+        workers: &'a sandbox::Workers,
+        match_data: &Value,
+    ) -> Result<Self, PolicyError> {
+        let limits = trial.surface.manifest.control.policy.as_ref().map(sandboxed::limits);
+        let limits = limits.ok_or_else(sandboxed::no_runtime)?;
+        let artifact = sandboxed::artifact(&limits, &trial.artifact)?;
+        let seed = sandboxed::seed(&trial.seat);
+        let setup = sandbox::Setup { artifact, limits, match_data: match_data.to_string().into(), seed };
+        let surface = &trial.surface;
+        let mut player = Self { surface, workers, setup, running: None, crashes: 0, restart_at: 0 };
+        player.start()?;
+        Ok(player)
+    }
+
+    fn start(&mut self) -> Result<(), PolicyError> {
+        let (instance, loaded) = sandbox::Instance::load_blocking(self.workers, self.setup.clone());
+        let detail = sandboxed::detail(self.surface, loaded.result)?;
+        self.running = Some((instance, detail));
+        Ok(())
+    }
+
+    fn idle_detail(&self) -> Option<Vec<Name>> {
+        self.running.as_ref().map(|(_, detail)| detail.clone())
+    }
+
+    fn think(&mut self, observation: &Value, now: Millis) -> Result<Thought, PolicyError> {
+        let unready = || PolicyError { code: "timeout", message: None };
+        let (instance, _) = self.running.as_ref().ok_or_else(unready)?;
+        let answer = instance.think_blocking(observation.to_string().into()).map_err(|_busy| unready())?;
+        match instance.is_dead() {
+            true => self.crashed(now),
+            false => self.crashes = 0,
+        }
+        sandboxed::thought(answer)
+    }
+
+    fn crashed(&mut self, now: Millis) {
+        self.running = None;
+        self.restart_at = now + sandboxed::restart_after(self.crashes);
+        self.crashes += 1;
+    }
+
+    /// Starts a crashed policy again whose time has come, as a live match would (§10: every instance is initialized).
+    fn restart_due(&mut self, now: Millis) {
+        let due = self.running.is_none() && self.crashes < CRASHES_MAX && self.restart_at <= now;
+        if due && self.start().is_err() {
+            self.crashed(now);
+        }
+    }
+}

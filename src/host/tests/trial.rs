@@ -1,0 +1,93 @@
+//! §13: a headless match of a policy against bots is independent, bounded and the same every time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use playerthree_agent_command::AgentCommand;
+use playerthree_game::{Runtime, Seat};
+use playerthree_host::{Ended, Trial, TrialResult};
+use playerthree_sandbox::Workers;
+use playerthree_session::{Artifact, Code, Surface};
+use serde_json::json;
+use std::sync::Arc;
+
+/// The workers of these tests are this test program, started with this test's name as its filter.
+#[test]
+fn sandbox_worker() {
+    playerthree_sandbox::serve_if_worker();
+}
+
+fn trial(team: &str, role: &str, source: &str) -> Trial {
+    let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
+    let opponent = surface.manifest.opponents.first().unwrap().clone();
+    Trial {
+        teams: Some(surface.manifest.teams.iter().take(2).cloned().collect()),
+        seat: Seat::new(team, role),
+        artifact: Artifact { runtime: Runtime::Js, code: source.as_bytes().into() },
+        version: 0,
+        allies: opponent.clone(),
+        opponent,
+        ticks: 100,
+        seed: 5,
+        options: None,
+        surface,
+    }
+}
+
+fn play(trial: &Trial) -> TrialResult {
+    trial.play(&Workers::of_this_program(), &mut |_| true).unwrap()
+}
+
+// §4, §13: a played trial has an outcome, its ticks, a guarded report, and version 0 for code never deployed.
+#[test]
+fn a_trial_is_played_to_its_last_tick() {
+    let result = play(&trial("red", "ground", "function think(o) { log(o.tick); return []; }"));
+    let json = result.to_json();
+    assert_eq!((&json["ok"], &json["ticks"]), (&json!(true), &json!(100)));
+    assert!(json["report"].is_object() && json["wallMs"].is_u64());
+    // Five thinks a second of ten ticks each.
+    assert_eq!((&result.policy["version"], &result.policy["calls"]), (&json!(0), &json!(50)));
+    assert_eq!(result.policy["logs"][0], "0");
+}
+
+// §13: the same artifact, seed and options lead to the same end.
+#[test]
+fn a_trial_is_the_same_every_time() {
+    let source =
+        "function think(o) { log(Math.random(), JSON.stringify(o).length); return [{ kind: 'nonsense' }]; }";
+    let once = trial("blue", "air", source);
+    let (first, again) = (play(&once), play(&once));
+    assert_eq!(first.ended, again.ended);
+    assert_eq!(first.policy["logs"], again.policy["logs"]);
+    assert_eq!(first.policy["intentsRejected"], json!([{ "code": "invalid", "count": 50 }]));
+}
+
+// §13: an artifact that does not load is a failure without an outcome or a report.
+#[test]
+fn an_artifact_that_does_not_load_fabricates_nothing() {
+    let result = play(&trial("red", "ground", "function think("));
+    assert_eq!(result.ended, Ended::Policy);
+    let json = result.to_json();
+    assert_eq!((&json["ok"], &json["code"]), (&json!(false), &json!("policy")));
+    assert_eq!(json["policy"]["lastError"]["code"], "compile");
+    assert!(json.get("outcome").is_none() && json.get("report").is_none() && json.get("ticks").is_none());
+}
+
+// §11: a policy that runs out of time is started anew after a second of game time, as in a live match.
+#[test]
+fn a_policy_that_hangs_is_started_again_in_game_time() {
+    let source = "let n = 0; function think() { if (n++ == 2) for (;;); log(n); return []; }";
+    let result = play(&trial("red", "ground", source));
+    let Ended::Played { ticks: 100, .. } = result.ended else { panic!("{result:?}") };
+    assert!(result.policy["timeouts"].as_u64().unwrap() > 1);
+    assert_eq!(result.policy["timeouts"], result.policy["errors"]);
+}
+
+// §13: options must match the manifest, and so must the seat.
+#[test]
+fn a_trial_that_the_manifest_does_not_know_is_refused() {
+    let mut wrong = trial("red", "ground", "function think() { return []; }");
+    wrong.options = Some(json!({ "nonsense": 1 }));
+    let refused = |trial: &Trial| trial.play(&Workers::of_this_program(), &mut |_| true).unwrap_err().code;
+    assert_eq!(refused(&wrong), Code::Invalid);
+    let stranger = trial("green", "ground", "function think() { return []; }");
+    assert_eq!(refused(&stranger), Code::NotInMatch);
+}
