@@ -183,7 +183,7 @@ impl Presence for MemoryPresence {
     fn set(&self, key: &str, value: Bytes, expiry: Option<Duration>) -> Pending<'_, ()> {
         self.with(|store| {
             let until = expiry.map(|expiry| Instant::now() + expiry);
-            store.put(key, Held::Value(value), until)
+            store.put(key, value, until)
         })
     }
 
@@ -213,34 +213,27 @@ impl Presence for MemoryPresence {
                 Some(Held::Set(_) | Held::Hash(_)) => return Err(PresenceError::WrongKind),
             };
             let until = store.keys.get(key).and_then(|entry| entry.until);
-            store.put(key, Held::Value(sum.to_string().into()), until)?;
+            store.put(key, sum.to_string().into(), until)?;
             Ok(sum)
         })
     }
 
     fn set_insert(&self, key: &str, member: &str) -> Pending<'_, bool> {
+        let bytes = cost(member, 0);
         self.with(|store| {
-            store.change(
-                key,
-                || Held::Set(BTreeSet::new()),
-                |held| {
-                    let Held::Set(members) = held else { return Err(PresenceError::WrongKind) };
-                    Ok(members.insert(member.to_owned()))
-                },
-            )
+            store.change(key, bytes, Held::set, |held| {
+                let is_new = held.as_set()?.insert(member.to_owned());
+                Ok((is_new, if is_new { bytes } else { 0 }, 0))
+            })
         })
     }
 
     fn set_remove(&self, key: &str, member: &str) -> Pending<'_, bool> {
         self.with(|store| {
-            store.change(
-                key,
-                || Held::Set(BTreeSet::new()),
-                |held| {
-                    let Held::Set(members) = held else { return Err(PresenceError::WrongKind) };
-                    Ok(members.remove(member))
-                },
-            )
+            store.change(key, 0, Held::set, |held| {
+                let was_in = held.as_set()?.remove(member);
+                Ok((was_in, 0, if was_in { cost(member, 0) } else { 0 }))
+            })
         })
     }
 
@@ -253,16 +246,12 @@ impl Presence for MemoryPresence {
     }
 
     fn hash_set(&self, key: &str, field: &str, value: Bytes) -> Pending<'_, ()> {
+        let bytes = cost(field, value.len());
         self.with(|store| {
-            store.change(
-                key,
-                || Held::Hash(BTreeMap::new()),
-                |held| {
-                    let Held::Hash(fields) = held else { return Err(PresenceError::WrongKind) };
-                    fields.insert(field.to_owned(), value);
-                    Ok(())
-                },
-            )
+            store.change(key, bytes, Held::hash, |held| {
+                let before = held.as_hash()?.insert(field.to_owned(), value);
+                Ok(((), bytes, before.map_or(0, |before| cost(field, before.len()))))
+            })
         })
     }
 
@@ -276,14 +265,11 @@ impl Presence for MemoryPresence {
 
     fn hash_remove(&self, key: &str, field: &str) -> Pending<'_, bool> {
         self.with(|store| {
-            store.change(
-                key,
-                || Held::Hash(BTreeMap::new()),
-                |held| {
-                    let Held::Hash(fields) = held else { return Err(PresenceError::WrongKind) };
-                    Ok(fields.remove(field).is_some())
-                },
-            )
+            store.change(key, 0, Held::hash, |held| {
+                let before = held.as_hash()?.remove(field);
+                let freed = before.as_ref().map_or(0, |before| cost(field, before.len()));
+                Ok((before.is_some(), 0, freed))
+            })
         })
     }
 
@@ -307,31 +293,49 @@ struct Store {
 struct Entry {
     held: Held,
     until: Option<Instant>,
+    /// What the key and all it holds cost.
+    bytes: usize,
 }
 
-#[derive(Clone)]
 enum Held {
     Value(Bytes),
     Set(BTreeSet<String>),
     Hash(BTreeMap<String, Bytes>),
 }
 
+/// What a key or member costs with a value of that size.
+fn cost(name: &str, value: usize) -> usize {
+    name.len() + value + ENTRY_BYTES
+}
+
 impl Held {
+    fn set() -> Self {
+        Self::Set(BTreeSet::new())
+    }
+
+    fn hash() -> Self {
+        Self::Hash(BTreeMap::new())
+    }
+
+    fn as_set(&mut self) -> Result<&mut BTreeSet<String>, PresenceError> {
+        match self {
+            Self::Set(members) => Ok(members),
+            Self::Value(_) | Self::Hash(_) => Err(PresenceError::WrongKind),
+        }
+    }
+
+    fn as_hash(&mut self) -> Result<&mut BTreeMap<String, Bytes>, PresenceError> {
+        match self {
+            Self::Hash(fields) => Ok(fields),
+            Self::Value(_) | Self::Set(_) => Err(PresenceError::WrongKind),
+        }
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Self::Value(_) => false,
             Self::Set(members) => members.is_empty(),
             Self::Hash(fields) => fields.is_empty(),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Value(value) => value.len(),
-            Self::Set(members) => members.iter().map(|member| member.len() + ENTRY_BYTES).sum(),
-            Self::Hash(fields) => {
-                fields.iter().map(|(field, value)| field.len() + value.len() + ENTRY_BYTES).sum()
-            }
         }
     }
 }
@@ -351,54 +355,62 @@ impl Store {
     }
 
     /// Takes a key out with all that belongs to it.
-    fn take(&mut self, key: &str) -> Option<Entry> {
-        let entry = self.keys.remove(key)?;
+    fn take(&mut self, key: &str) {
+        let Some(entry) = self.keys.remove(key) else { return };
         if let Some(until) = entry.until {
             self.expiries.remove(&(until, key.to_owned()));
         }
-        self.used -= key.len() + ENTRY_BYTES + entry.held.bytes();
-        Some(entry)
+        self.used -= entry.bytes;
     }
 
-    /// Puts a key in the place of what it held, or leaves all as it was where there is no room.
-    fn put(&mut self, key: &str, held: Held, until: Option<Instant>) -> Result<(), PresenceError> {
-        let before = self.take(key);
-        let bytes = key.len() + ENTRY_BYTES + held.bytes();
-        if self.used + bytes > self.capacity {
-            if let Some(before) = before {
-                self.insert(key, before);
-            }
+    /// Puts a value in the place of what a key held, or leaves all as it was where there is no room.
+    fn put(&mut self, key: &str, value: Bytes, until: Option<Instant>) -> Result<(), PresenceError> {
+        let before = self.keys.get(key).map_or(0, |entry| entry.bytes);
+        let bytes = cost(key, value.len());
+        if self.used - before + bytes > self.capacity {
             return Err(PresenceError::Full);
         }
-        self.insert(key, Entry { held, until });
+        self.take(key);
+        self.insert(key, Entry { held: Held::Value(value), until, bytes });
         Ok(())
     }
 
     fn insert(&mut self, key: &str, entry: Entry) {
-        self.used += key.len() + ENTRY_BYTES + entry.held.bytes();
+        self.used += entry.bytes;
         if let Some(until) = entry.until {
             self.expiries.insert((until, key.to_owned()));
         }
         self.keys.insert(key.to_owned(), entry);
     }
 
-    /// Changes what a key holds, or `fresh` where it holds nothing.
+    /// Changes what a key holds, or `fresh` where it holds nothing, if there is room for `growth`. The change says what
+    /// came of it, and how many bytes it added and freed.
     fn change<T>(
         &mut self,
         key: &str,
+        growth: usize,
         fresh: impl FnOnce() -> Held,
-        change: impl FnOnce(&mut Held) -> Result<T, PresenceError>,
+        change: impl FnOnce(&mut Held) -> Result<(T, usize, usize), PresenceError>,
     ) -> Result<T, PresenceError> {
-        let before = self.keys.get(key);
-        let until = before.and_then(|entry| entry.until);
-        let mut held = before.map_or_else(fresh, |entry| entry.held.clone());
-        let result = change(&mut held)?;
-        if held.is_empty() {
-            self.take(key);
-        } else {
-            self.put(key, held, until)?;
+        if !self.keys.contains_key(key) {
+            self.insert(key, Entry { held: fresh(), until: None, bytes: cost(key, 0) });
         }
+        let fits = growth == 0 || self.used + growth <= self.capacity;
+        let Some(entry) = self.keys.get_mut(key).filter(|_| fits) else {
+            self.drop_empty(key);
+            return Err(PresenceError::Full);
+        };
+        let (result, added, freed) = change(&mut entry.held)?;
+        entry.bytes = entry.bytes + added - freed;
+        self.used = self.used + added - freed;
+        self.drop_empty(key);
         Ok(result)
+    }
+
+    fn drop_empty(&mut self, key: &str) {
+        if self.held(key).is_some_and(Held::is_empty) {
+            self.take(key);
+        }
     }
 }
 
