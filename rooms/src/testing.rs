@@ -45,7 +45,7 @@ use crate::state::Knowledge;
 use crate::stream::Incoming;
 use crate::upgrade::{Wanted, serve_seat};
 use crate::wire::{self, Inbound};
-use crate::{DecodeLimits, Refusal, ServeLimits, pack};
+use crate::{DecodeLimits, Refusal, pack};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
@@ -393,7 +393,7 @@ impl LiveServer {
         let stop = CancellationToken::new();
         let app = server.router();
         let serving =
-            tokio::spawn(serve(listener, app, ServeLimits::default(), stop.clone().cancelled_owned()));
+            tokio::spawn(serve(listener, app, server.config().serve, stop.clone().cancelled_owned()));
         Ok(Self { server, url, stop, serving })
     }
 

@@ -1,15 +1,18 @@
 //! What a room's handlers can do, beyond the lives of seats: typed messages, sends after the patch, work outside.
 
 use super::*;
-use crate::testing::{Received, Response, TestServer, settle};
+use crate::TimerId;
+use crate::testing::{LiveServer, Received, Response, TestServer, settle};
 use crate::{Messages, Reply};
 use serde::Deserialize;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 struct Typed;
 
 #[derive(Default)]
 struct TypedRoom {
     moves: u32,
+    steps: u32,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -50,6 +53,10 @@ impl Definition for Typed {
                     client
                 });
             })
+            .on("simulate", |_: &mut TypedRoom, cx, _, catch_up: u32| {
+                cx.set_fixed_step(Duration::from_millis(50), catch_up);
+            })
+            .on_request("steps", |room: &mut TypedRoom, _, _, (): ()| Reply::value(&room.steps))
             .on_request("moves", |room: &mut TypedRoom, _, _, (): ()| Reply::value(&room.moves))
             .on_request("done", |_: &mut TypedRoom, _, _, (): ()| Reply::done())
             .on_request("no", |_: &mut TypedRoom, _, _, reason: String| Reply::rejected(&reason))
@@ -81,6 +88,10 @@ impl Room for TypedRoom {
         let MessageType::Name(name) = message.kind else { return Err(BadMessage::UnknownType) };
         cx.send(client, "wildcard", name).unwrap();
         Ok(())
+    }
+
+    fn on_timer(&mut self, _: &mut Cx<'_, Self>, _: TimerId) {
+        self.steps += 1;
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, client: SessionId) {
@@ -172,4 +183,36 @@ async fn work_outside_comes_back_as_an_event_and_ends_with_the_room() {
     settle().await;
     client.leave().await;
     assert!(world.server().shutdown(Duration::from_secs(1)).await.is_empty(), "nothing is left to wait for");
+}
+
+// Field reports U55 and U58: after a stall a simulation makes up for a bounded number of steps, and keeps its grid.
+#[tokio::test(start_paused = true)]
+async fn a_simulation_that_stalls_catches_up_with_so_many_steps_and_no_more() {
+    let world = world(Config::default());
+    let mut client = join(&world).await;
+    client.send("simulate", &4).await;
+    settle().await;
+    for (stall, steps) in [(100, 2), (200, 6), (60_000, 11), (50, 12)] {
+        // The clock jumps, as it seems to a process that was stopped.
+        tokio::time::advance(Duration::from_millis(stall)).await;
+        settle().await;
+        assert_eq!(client.request("steps", &()).await, Response::Value(json!(steps)), "after {stall} ms");
+    }
+}
+
+#[tokio::test]
+async fn a_live_server_takes_real_sockets_and_ends() {
+    let live = LiveServer::start(Server::builder(Config::default()).define("typed", Typed).build().unwrap());
+    let live = live.await.unwrap();
+    let address = live.url().strip_prefix("http://").unwrap();
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request =
+        "POST /matchmake/create/typed HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let seat: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(seat["roomId"], json!(live.server().listing()[0].room_id));
+    live.stop().await;
 }

@@ -2,13 +2,13 @@
 
 use anyhow::Context as _;
 use playerthree_client::{Client, Event, Kind, Payload, Room as Joined};
+use playerthree_rooms::testing::LiveServer;
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Join, Message, MessageType, Refusal, Room,
-    Server, SessionId, serve,
+    Server, SessionId,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::net::TcpListener;
 
 /// The token that the guarded rooms want. Its signs must survive a header and a URL.
 pub(crate) const TOKEN: &str = "let/me+in?&=%20";
@@ -26,10 +26,8 @@ impl Host {
             .define("open", Puppets { token: None })
             .define("guarded", Puppets { token: Some(TOKEN) })
             .build()?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        tokio::spawn(serve(listener, server.router(), server.config().serve, std::future::pending()));
-        Ok(Self { server, url })
+        let live = LiveServer::start(server).await?;
+        Ok(Self { server: live.server().clone(), url: live.url().to_owned() })
     }
 
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
