@@ -8,7 +8,7 @@ use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
     ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, Runtime,
-    Schema, Skill, Topic, signal_members, t,
+    Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members, t,
 };
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ fn limits() -> Schema {
 fn control() -> Control {
     Control {
         intents: IntentLimits { per_second: 10.0, burst: 40 },
-        sequence: None,
+        sequence: Some(SequenceLimits { max_steps: 32, max_ticks_ahead: 600, min_spacing_ticks: 2 }),
         policy: Some(PolicyLimits {
             runtimes: vec![Runtime::Js, Runtime::Wasm],
             hz: 5.0,
@@ -174,7 +174,7 @@ fn control() -> Control {
             max_log_lines: 20,
             max_log_line_bytes: 256,
         }),
-        stream: None,
+        stream: Some(StreamLimits { max_hz: 5.0, intents_per_tick: 16 }),
         practice: None,
         pool: None,
         chat: Some(ChatLimits {

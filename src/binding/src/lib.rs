@@ -63,6 +63,7 @@ impl Definition for GameRooms {
             seed: creation.seed.unwrap_or_else(random_seed),
             options: creation.options,
             teams: creation.teams,
+            alliances: None,
             bots: bots.clone(),
             observers: creation.observers,
             epoch: push::unix_millis(),

@@ -5,21 +5,42 @@
 use playerthree_session::Code;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// One operation of a client.
+#[derive(Debug)]
+pub(crate) enum Op {
+    /// The one operation that spectators have too.
+    View,
+    Player(PlayerOp),
+}
 
 /// One operation of a player.
 #[derive(Debug)]
-pub(crate) enum Op {
+pub(crate) enum PlayerOp {
     Call(Call),
-    View,
+    ResolveApproval(Resolve),
+    Prompt(Prompt),
+}
+
+/// The operations of a player that wait for nothing.
+#[derive(Debug)]
+pub(crate) enum Prompt {
     Report,
     Mandate(SeatValue),
     Scopes(SeatValue),
     Controller(SeatValue),
-    ResolveApproval(Resolve),
+    Stream(Stream),
     Mint(SeatWish),
     Tell(Tell),
     InviteObserver,
+}
+
+/// A stream of a seat of the sender's own side; what it asks for is checked against the game.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) role: String,
+    pub(crate) request: Value,
 }
 
 /// An observer's request for frames.
@@ -90,29 +111,43 @@ pub(crate) fn parse(name: &str, body: Value) -> Result<Numbered, (Option<u32>, C
         return Err(bad);
     }
     let op = match name {
-        "call" => read(members.into()).map(Op::Call),
         "view" => read::<Nothing>(members.into()).map(|_| Op::View),
-        "report" => read::<Nothing>(members.into()).map(|_| Op::Report),
-        "mandate" | "scopes" | "controller" => {
-            let value = members.remove(name).ok_or(bad)?;
-            let wish = read(members.into()).ok_or(bad)?;
-            let set = SeatValue { wish, value };
-            Some(match name {
-                "mandate" => Op::Mandate(set),
-                "scopes" => Op::Scopes(set),
-                _ => Op::Controller(set),
-            })
-        }
-        "resolveApproval" => read(members.into()).map(Op::ResolveApproval),
-        "mint" => read(members.into()).map(Op::Mint),
-        "tell" => {
-            let team = members.remove("team").map(|team| read(team).ok_or(bad)).transpose()?;
-            Some(Op::Tell(Tell { team, message: members.into() }))
-        }
-        "inviteObserver" => read::<Nothing>(members.into()).map(|_| Op::InviteObserver),
-        _ => None,
+        name => player_op(name, members).map(Op::Player),
     };
     op.map(|op| Numbered { seq, op }).ok_or(bad)
+}
+
+/// Reads an operation of a player from what is left of its body.
+fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
+    let prompt = match name {
+        "call" => return read(members.into()).map(PlayerOp::Call),
+        "resolveApproval" => return read(members.into()).map(PlayerOp::ResolveApproval),
+        "report" => read::<Nothing>(members.into()).map(|_| Prompt::Report),
+        "mandate" | "scopes" | "controller" => {
+            let value = members.remove(name)?;
+            let set = SeatValue { wish: read(members.into())?, value };
+            Some(match name {
+                "mandate" => Prompt::Mandate(set),
+                "scopes" => Prompt::Scopes(set),
+                _ => Prompt::Controller(set),
+            })
+        }
+        "stream" => {
+            let role = members.remove("role")?.as_str()?.to_owned();
+            Some(Prompt::Stream(Stream { role, request: members.into() }))
+        }
+        "mint" => read(members.into()).map(Prompt::Mint),
+        "tell" => {
+            let team = match members.remove("team") {
+                None => None,
+                Some(team) => Some(read(team)?),
+            };
+            Some(Prompt::Tell(Tell { team, message: members.into() }))
+        }
+        "inviteObserver" => read::<Nothing>(members.into()).map(|_| Prompt::InviteObserver),
+        _ => None,
+    };
+    prompt.map(PlayerOp::Prompt)
 }
 
 /// Reads an observer's request, which carries no number.
@@ -155,7 +190,7 @@ mod tests {
         let numbered = parse("mint", body).ok().unwrap();
         assert_eq!(numbered.seq, 7);
         assert!(
-            matches!(numbered.op, Op::Mint(SeatWish { team: Some(team), role }) if team == "o" && role == "player")
+            matches!(numbered.op, Op::Player(PlayerOp::Prompt(Prompt::Mint(SeatWish { team: Some(team), role }))) if team == "o" && role == "player")
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use playerthree_host::Answer;
 use playerthree_rooms::{Cx, Frame, Room, SessionId};
-use playerthree_session::{ObserverState, ViewMessage};
+use playerthree_session::{ObserverState, Pushed, ViewMessage};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -45,6 +45,20 @@ pub(crate) fn result<R: Room>(cx: &mut Cx<'_, R>, client: SessionId, seq: Option
         }
     };
     send(cx, client, "playerthree:result", &body);
+}
+
+/// One observation of a seat's stream (§9), for its one reader.
+pub(crate) fn observation<R: Room>(cx: &mut Cx<'_, R>, client: SessionId, pushed: &Pushed) {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        op: &'static str,
+        role: &'a str,
+        tick: u64,
+        observation: &'a Value,
+    }
+    let Pushed { seat, tick, observation, .. } = pushed;
+    let body = Body { op: "observation", role: &seat.role, tick: *tick, observation };
+    cx.send_frame(client, &frame("playerthree:observation", &body));
 }
 
 /// The state of an observer's stream on the wire.

@@ -2,13 +2,13 @@
 //! or refused with a closed code. Shapes are read in `ops`.
 
 use crate::admission::TICKET_TTL;
-use crate::ops::{self, Numbered, Op, SeatWish};
+use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatWish, Stream};
 use crate::push;
 use crate::room::{Caller, Client, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, CLAIM_WITHIN};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{CallError, Code, Millis, Occupant, Right, Tell};
+use playerthree_session::{CallError, Code, Millis, Occupant, Right, StreamRequest, Tell};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,9 +38,10 @@ impl MatchRoom {
 
     /// Carries an operation out for whoever may. Nothing: the answer comes later.
     fn carry_out(&mut self, client: SessionId, seq: u32, op: Op, now: Millis) -> Option<Answer> {
-        if let Op::View = op {
-            return Some(self.fresh_view(client, now));
-        }
+        let op = match op {
+            Op::View => return Some(self.fresh_view(client, now)),
+            Op::Player(op) => op,
+        };
         let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client)
         else {
             return Some(Err(Code::Forbidden.into()));
@@ -48,7 +49,7 @@ impl MatchRoom {
         let (account, own) = (account.clone(), seat.clone());
         let caller = Caller::Client { client, seq };
         let answer = match op {
-            Op::Call(call) => {
+            PlayerOp::Call(call) => {
                 // What a person may see ends at their own side, so a call never names another one.
                 match self.owned(&account, &own, &SeatWish { team: None, role: call.role }) {
                     Ok(seat) => {
@@ -58,7 +59,7 @@ impl MatchRoom {
                     Err(error) => Err(error),
                 }
             }
-            Op::ResolveApproval(resolve) => {
+            PlayerOp::ResolveApproval(resolve) => {
                 match self.owned(&account, &own, &SeatWish { team: resolve.team, role: resolve.role }) {
                     Ok(seat) => {
                         self.live.resolve_approval(&seat, &resolve.id, resolve.approve, caller);
@@ -67,39 +68,45 @@ impl MatchRoom {
                     Err(error) => Err(error),
                 }
             }
-            other => self.carry_out_now(&account, &own, other, now),
+            PlayerOp::Prompt(prompt) => self.carry_out_now(client, (&account, &own), prompt, now),
         };
         self.live.seats_changed(now);
         Some(answer)
     }
 
     /// The operations whose answer is there at once.
-    fn carry_out_now(&mut self, account: &Account, own: &Seat, op: Op, now: Millis) -> Answer {
+    fn carry_out_now(
+        &mut self,
+        client: SessionId,
+        (account, own): (&Account, &Seat),
+        op: Prompt,
+        now: Millis,
+    ) -> Answer {
         match op {
-            Op::Report => self.report(&own.team),
-            Op::Mandate(set) => {
+            Prompt::Report => self.report(&own.team),
+            Prompt::Mandate(set) => {
                 let seat = self.owned(account, own, &set.wish)?;
                 self.live.game_mut().set_mandate(&seat, &set.value)?;
                 Ok(json!({}))
             }
-            Op::Scopes(set) => {
+            Prompt::Scopes(set) => {
                 let seat = self.owned(account, own, &set.wish)?;
                 self.live.game_mut().set_scopes(&seat, &set.value)?;
                 Ok(json!({}))
             }
-            Op::Controller(set) => {
+            Prompt::Controller(set) => {
                 let seat = self.owned(account, own, &set.wish)?;
                 self.set_controller(account, &seat, &set.value, now)
             }
-            Op::Mint(wish) => self.mint(account, own, &wish, now),
-            Op::Tell(tell) => {
+            Prompt::Stream(stream) => self.stream(client, account, own, &stream),
+            Prompt::Mint(wish) => self.mint(account, own, &wish, now),
+            Prompt::Tell(tell) => {
                 let team = tell.team.as_deref().unwrap_or(&own.team);
                 let message = Tell::parse(&self.surface, tell.message)?;
                 self.live.game_mut().tell(&account.owner, team, &message, now)?;
                 Ok(json!({}))
             }
-            Op::InviteObserver => self.invite_observer(),
-            Op::View | Op::Call(_) | Op::ResolveApproval(_) => Err(Code::Internal.into()),
+            Prompt::InviteObserver => self.invite_observer(),
         }
     }
 
@@ -144,6 +151,19 @@ impl MatchRoom {
         }
         self.live.game_mut().set_controller(seat, controller)?;
         Ok(json!({}))
+    }
+
+    /// Starts, changes or stops the stream of a seat (§9). Its observations go to the client that asked last.
+    fn stream(&mut self, client: SessionId, account: &Account, own: &Seat, stream: &Stream) -> Answer {
+        let seat = self.owned(account, own, &SeatWish { team: None, role: stream.role.clone() })?;
+        let request = StreamRequest::parse(&self.surface, &stream.request)?;
+        let every = self.live.game_mut().stream(&seat, Right::Owner, &request)?;
+        if every == 0 {
+            self.streams.remove(&seat);
+        } else {
+            self.streams.insert(seat, client);
+        }
+        Ok(json!({ "everyTicks": every }))
     }
 
     /// Gives the person a token for an agent of theirs: on a seat they own, or on an open one that becomes theirs.

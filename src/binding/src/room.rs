@@ -11,7 +11,7 @@ use playerthree_rooms::{
     RoomHandle, SessionId, TimerId, Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Right, Said, Surface};
+use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Pushed, Right, Said, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,6 +92,8 @@ pub struct MatchRoom {
     pub(crate) match_id: Arc<str>,
     pub(crate) admission: Admission,
     pub(crate) clients: BTreeMap<SessionId, Client>,
+    /// Who reads the stream of a seat in person.
+    pub(crate) streams: BTreeMap<Seat, SessionId>,
     join_schema: Arc<Schema>,
     bots: Option<Name>,
     private: bool,
@@ -127,6 +129,7 @@ impl MatchRoom {
             match_id: cx.room_id().to_string().into(),
             admission: Admission::default(),
             clients: BTreeMap::new(),
+            streams: BTreeMap::new(),
             join_schema: parts.join_schema,
             bots: parts.bots,
             private: parts.private,
@@ -249,8 +252,11 @@ impl MatchRoom {
         self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
     }
 
-    /// Ends the waits of a client that is gone: their answers have nowhere to go.
-    fn cancel_waits_of(&mut self, client: SessionId, now: Millis) {
+    /// Ends the waits and streams of a client that is gone: their answers have nowhere to go.
+    fn forget_asks_of(&mut self, client: SessionId, now: Millis) {
+        for (seat, _) in self.streams.extract_if(.., |_, reader| *reader == client) {
+            self.live.game_mut().stop_stream(&seat, Right::Owner);
+        }
         let is_its =
             |caller: &Caller| matches!(caller, Caller::Client { client: waits, .. } if *waits == client);
         self.live.cancel_waits(is_its, now);
@@ -301,6 +307,15 @@ impl MatchRoom {
         self.clients.iter().filter(|(_, client)| reads(client)).map(|(id, _)| *id).collect()
     }
 
+    /// What streams bring, each to the one client that reads it.
+    fn send_observations(&self, cx: &mut Cx<'_, Self>, observations: &[Pushed]) {
+        for pushed in observations {
+            if let Some(reader) = self.streams.get(&pushed.seat) {
+                push::observation(cx, *reader, pushed);
+            }
+        }
+    }
+
     /// Delivers everything that the last event led to.
     pub(crate) fn flush(&mut self, cx: &mut Cx<'_, Self>) {
         let changes = self.live.take_changes(self.now());
@@ -318,6 +333,7 @@ impl MatchRoom {
             self.list(cx);
         }
         self.send_said(cx, &changes.said);
+        self.send_observations(cx, &changes.observations);
         self.send_frames(cx, changes.frames);
         for (caller, answer) in self.live.take_answers() {
             match caller {
@@ -433,7 +449,7 @@ impl Room for MatchRoom {
     fn on_drop(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         // What it waited for has nowhere to go; its places are free for the connection that comes back.
         let now = self.now();
-        self.cancel_waits_of(client, now);
+        self.forget_asks_of(client, now);
         let observes = |client: &Client| matches!(client.principal, Principal::Observer { .. });
         if !self.clients.get(&client).is_some_and(observes) {
             cx.allow_reconnection(client, RECONNECTION_GRACE);
@@ -446,7 +462,7 @@ impl Room for MatchRoom {
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         let now = self.now();
-        self.cancel_waits_of(client, now);
+        self.forget_asks_of(client, now);
         let Some(Client { principal, .. }) = self.clients.remove(&client) else { return };
         if let Some(team) = principal.side() {
             self.live.game_mut().unsubscribe(team);

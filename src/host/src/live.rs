@@ -148,6 +148,7 @@ impl<R> Live<R> {
                 let acks = self.game.act(seat, right, &intents, now)?;
                 Ok(Step::Done(json!({ "acks": Match::acks_json(&acks) })))
             }
+            Call::Sequence(plan) => Ok(Step::Done(self.game.sequence(seat, right, plan, now)?.to_json())),
             Call::Wait(wait) => match self.game.wait(seat, right, wait, now)? {
                 Waiting::Done(answer) => Ok(Step::Done(answer)),
                 Waiting::Pending(id) => Ok(Step::Waiting(id)),
@@ -209,7 +210,7 @@ impl<R> Live<R> {
             role: &seat.role,
             team: Some(&seat.team),
             teams: self.game.teams(),
-            alliances: None,
+            alliances: self.game.alliances(),
             scopes: &scopes,
             mandate: &mandate,
         };

@@ -1,5 +1,6 @@
 //! The answer to one intent (§4 `IntentAck`). It never carries any part of the intent.
 
+use crate::gates::Barred;
 use playerthree_game::{Name, SignalRefusal};
 use playerthree_schema::Invalid;
 use serde_json::{Value, json};
@@ -13,14 +14,10 @@ pub enum Ack {
     Invalid(Invalid),
     /// This role may not send this kind.
     ForbiddenRole,
-    /// The seat's scopes do not include `act`.
-    OutOfScope,
-    /// The seat's bucket is empty.
+    /// The sender may not act for the seat.
+    Barred(Barred),
+    /// The seat's bucket is empty, or the tick is full.
     RateLimited,
-    /// The sender does not control the seat.
-    NotController,
-    /// The side is out of play.
-    GameOver,
     /// The signal board refuses it (§22.2).
     Signal(SignalRefusal),
     /// The game's rules forbid it, with the manifest's error code.
@@ -34,10 +31,8 @@ impl Ack {
             Self::Ok => "ok",
             Self::Invalid(_) => "invalid",
             Self::ForbiddenRole => "forbidden_role",
-            Self::OutOfScope => "out_of_scope",
+            Self::Barred(barred) => barred.as_str(),
             Self::RateLimited => "rate_limited",
-            Self::NotController => "not_controller",
-            Self::GameOver => "game_over",
             Self::Signal(refusal) => refusal.as_str(),
             Self::Game(code) => code,
         }

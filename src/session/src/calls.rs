@@ -2,21 +2,22 @@
 //! binding carries. Reading checks shape and bounds; it decides nothing about rights.
 
 use crate::policy::Artifact;
+use crate::sequencing::{Plan, PlanStep};
 use crate::{CallError, Code, Surface};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use playerthree_game::{Checked, Name, PolicyLimits, Runtime};
-use playerthree_schema::t;
+use playerthree_game::{Checked, Detail, Name, PolicyLimits, Runtime, SequenceLimits};
+use playerthree_schema::{Schema, t};
 use serde_json::Value;
 
-/// Most intents of one call (§4 `act`).
+/// Most intents of one call or one step of a sequence (§4 `act`, §9).
 pub const INTENTS_MAX: usize = 64;
 
 /// Most skill files that a policy can include (§11).
 const INCLUDES_MAX: usize = 16;
 
-/// Most event kinds that one wait can name.
-const UNTIL_MAX: usize = 16;
+/// Most event kinds that one wait or sequence can name.
+const KINDS_MAX: usize = 16;
 
 /// A call of a seat, well-formed but not yet authorized.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub enum Call {
     Observe(Observe),
     /// `game_act`: 1 to 64 intents, unchecked.
     Act(Vec<Value>),
+    /// `game_sequence`.
+    Sequence(Plan),
     /// `game_wait`.
     Wait(Wait),
     /// `game_skill`: a window of a skill file.
@@ -56,8 +59,8 @@ pub enum Call {
 pub struct Observe {
     /// Only events newer than this tick.
     pub since: Option<i64>,
-    /// Sections wanted in full beside the role's defaults, in manifest order.
-    pub detail: Vec<Name>,
+    /// Sections wanted in full beside the role's defaults.
+    pub detail: Detail,
     /// Only these top-level members.
     pub fields: Option<Vec<Name>>,
     /// A later page of the snapshot before.
@@ -75,7 +78,11 @@ pub struct Wait {
 
 /// The names of the methods that this game offers, in the order of §4.
 pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
-    let mut methods = vec!["briefing", "observe", "act", "wait", "skill"];
+    let mut methods = vec!["briefing", "observe", "act"];
+    if manifest.control.sequence.is_some() {
+        methods.push("sequence");
+    }
+    methods.extend(["wait", "skill"]);
     if manifest.control.policy.is_some() {
         methods.extend(["policyDeploy", "policyStatus", "policyRollback"]);
     }
@@ -94,6 +101,7 @@ impl Call {
             "briefing" => briefing(args),
             "observe" => observe(manifest, args).map(Self::Observe),
             "act" => act(manifest, args).map(Self::Act),
+            "sequence" => sequence(manifest, args).map(Self::Sequence),
             "wait" => wait(manifest, args).map(Self::Wait),
             "skill" => skill(args),
             "policyDeploy" => deploy(surface, policy_limits(manifest)?, args).map(Self::PolicyDeploy),
@@ -133,29 +141,35 @@ fn observe(manifest: &Checked, args: &Value) -> Result<Observe, CallError> {
         fields
             .push(("fields", t::opt(t::list(t::literals(keys.iter().map(|key| &**key)), keys.len() as u64))));
     }
-    let all = args.get("detail").is_some_and(|detail| detail == "all");
-    if let Some(scope) = manifest.observation_scope.as_ref() {
-        let sections = t::literals(scope.sections.iter().map(|section| &**section));
-        let detail = if all { t::literals(["all"]) } else { t::list(sections, scope.sections.len() as u64) };
-        fields.push(("detail", t::opt(detail)));
-    }
+    fields.extend(detail_field(manifest, args));
     t::obj(fields).validate(args)?;
     Ok(Observe {
         since: args.get("since").and_then(Value::as_i64),
-        detail: detail(manifest, args.get("detail"))?,
+        detail: read_detail(args),
         fields: args.get("fields").map(distinct).transpose()?,
         page: args.get("page").and_then(Value::as_u64).and_then(|page| u32::try_from(page).ok()),
     })
 }
 
-/// A validated detail as sections in manifest order; repeats are refused.
-fn detail(manifest: &Checked, value: Option<&Value>) -> Result<Vec<Name>, CallError> {
-    let (Some(value), Some(scope)) = (value, &manifest.observation_scope) else { return Ok(Vec::new()) };
-    if value.is_string() {
-        return Ok(scope.sections.clone());
+/// The member `detail` of these arguments, where the game has sections: `"all"` or a list of them. Repeats are
+/// refused where the detail is resolved, by [`Checked::detail`].
+pub(crate) fn detail_field(manifest: &Checked, args: &Value) -> Option<(&'static str, Schema)> {
+    let sections = &manifest.observation_scope.as_ref()?.sections;
+    let all = args.get("detail").is_some_and(|detail| detail == "all");
+    let names = || t::literals(sections.iter().map(|section| &**section));
+    let detail = if all { t::literals(["all"]) } else { t::list(names(), sections.len() as u64) };
+    Some(("detail", t::opt(detail)))
+}
+
+/// The detail of validated arguments.
+pub(crate) fn read_detail(args: &Value) -> Detail {
+    match args.get("detail") {
+        Some(Value::String(_)) => Detail::All,
+        Some(Value::Array(names)) => {
+            Detail::Sections(names.iter().filter_map(Value::as_str).map(Name::from).collect())
+        }
+        _ => Detail::default(),
     }
-    let wanted = distinct(value)?;
-    Ok(scope.sections.iter().filter(|section| wanted.contains(section)).cloned().collect())
 }
 
 /// A validated list of names without repeats.
@@ -171,19 +185,57 @@ fn distinct(value: &Value) -> Result<Vec<Name>, CallError> {
 }
 
 fn act(manifest: &Checked, args: &Value) -> Result<Vec<Value>, CallError> {
-    let most = INTENTS_MAX.min(manifest.control.intents.burst as usize);
     let object = args.as_object().filter(|object| object.len() == 1).ok_or(Code::Invalid)?;
-    let intents = object.get("intents").and_then(Value::as_array).ok_or(Code::Invalid)?;
+    intents(manifest, object.get("intents"))
+}
+
+/// 1 to as many intents as a call may carry, unchecked.
+fn intents(manifest: &Checked, value: Option<&Value>) -> Result<Vec<Value>, CallError> {
+    let most = INTENTS_MAX.min(manifest.control.intents.burst as usize);
+    let intents = value.and_then(Value::as_array).ok_or(Code::Invalid)?;
     if intents.is_empty() || intents.len() > most {
         return Err(Code::Invalid.into());
     }
     Ok(intents.clone())
 }
 
+fn sequence(manifest: &Checked, args: &Value) -> Result<Plan, CallError> {
+    let limits = manifest.control.sequence.ok_or(Code::ModeUnavailable)?;
+    let object = args.as_object().ok_or(Code::Invalid)?;
+    if object.keys().any(|member| !["steps", "cancelOn"].contains(&member.as_str())) {
+        return Err(Code::Invalid.into());
+    }
+    let steps = object.get("steps").and_then(Value::as_array).ok_or(Code::Invalid)?;
+    if steps.len() > limits.max_steps as usize {
+        return Err(Code::Invalid.into());
+    }
+    let steps = steps.iter().map(|value| step(manifest, limits, value)).collect::<Result<_, _>>()?;
+    let cancel_on = match object.get("cancelOn") {
+        None => Vec::new(),
+        Some(kinds) => {
+            kinds_schema(manifest).validate(kinds)?;
+            distinct(kinds)?
+        }
+    };
+    Ok(Plan { steps, cancel_on })
+}
+
+fn step(manifest: &Checked, limits: SequenceLimits, value: &Value) -> Result<PlanStep, CallError> {
+    let object = value.as_object().filter(|object| object.len() == 2).ok_or(Code::Invalid)?;
+    let after = object.get("in").cloned().ok_or(Code::Invalid)?;
+    let after = t::int(0, i64::from(limits.max_ticks_ahead)).admit(after)?;
+    let after = after.as_u64().and_then(|after| u32::try_from(after).ok()).ok_or(Code::Invalid)?;
+    Ok(PlanStep { after, intents: intents(manifest, object.get("intents"))? })
+}
+
+/// Declared event kinds; repeats are refused where they are read.
+fn kinds_schema(manifest: &Checked) -> Schema {
+    t::list(t::literals(manifest.event_kinds().iter().map(|kind| &**kind)), KINDS_MAX as u64)
+}
+
 fn wait(manifest: &Checked, args: &Value) -> Result<Wait, CallError> {
-    let kinds = manifest.event_kinds();
-    let until = t::list(t::literals(kinds.iter().map(|kind| &**kind)), UNTIL_MAX as u64);
-    t::obj([("seconds", t::num(0.0, 60.0)), ("until", t::opt(until))]).validate(args)?;
+    let until = t::opt(kinds_schema(manifest));
+    t::obj([("seconds", t::num(0.0, 60.0)), ("until", until)]).validate(args)?;
     let seconds = args["seconds"].as_f64().unwrap_or(0.0);
     // The schema has bounded the seconds to 0..=60, so the product fits.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=60000 by the schema")]

@@ -5,7 +5,7 @@ use crate::game_match::Match;
 use crate::mandate;
 use crate::policy::{Activation, Artifact, Deploy, PolicyError, Thought};
 use crate::{CallError, Code};
-use playerthree_game::{Name, Seat};
+use playerthree_game::{Detail, Name, Seat};
 use serde_json::Value;
 
 impl Match {
@@ -88,7 +88,7 @@ impl Match {
     /// What an activated policy of this seat is probed on: its guarded observation at the role's default detail
     /// united with what the policy declares.
     pub fn probe_observation(&self, seat: &Seat, declared: &[Name]) -> Result<Value, CallError> {
-        let detail = self.detail_of(seat, declared);
+        let detail = self.surface.manifest.detail(&seat.role, &Detail::Sections(declared.to_vec()))?;
         Ok(self.outputs().observation(seat, -1, &detail).map_err(Code::from)?.into_value())
     }
 

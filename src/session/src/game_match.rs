@@ -7,9 +7,11 @@ use crate::bucket::Bucket;
 use crate::chat::Said;
 use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
+use crate::outcomes::Parties;
 use crate::roster::fresh_seat;
 use crate::seat::{OwnerId, SeatState};
 use crate::signals::{self, Boards};
+use crate::streaming::Pushed;
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
 use crate::waiting::WaitId;
@@ -17,7 +19,7 @@ use crate::{CallError, Code, Millis, Surface};
 use indexmap::IndexMap;
 use playerthree_game::{Clock, Controller, GameMatch, Name, Outcome, Seat, Setup};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Views of a realtime match are pushed at most so many times a second of game time.
@@ -32,6 +34,8 @@ pub struct Config {
     pub options: Option<Value>,
     /// The sides that play; none: all that the manifest declares.
     pub teams: Option<Vec<Name>>,
+    /// A partition of those sides whose parts share outcome and rank; none: every side plays for itself.
+    pub alliances: Option<BTreeMap<String, Vec<Name>>>,
     /// What plays open seats, and stands in for absent agents: a tier of `manifest.opponents`, or nothing.
     pub bots: Option<Name>,
     /// Who may observe.
@@ -64,6 +68,8 @@ pub struct Changes {
     pub frames: Vec<Value>,
     /// Replies of agents to their owners, for nobody else.
     pub said: Vec<Said>,
+    /// Observations of streams.
+    pub observations: Vec<Pushed>,
     /// Waits that ended.
     pub waits: Vec<(WaitId, Result<Value, CallError>)>,
     /// Seats whose policy is gone: their running instances must end.
@@ -74,7 +80,9 @@ pub struct Changes {
 pub struct Match {
     pub(crate) surface: Arc<Surface>,
     pub(crate) game: Box<dyn GameMatch>,
-    pub(crate) teams: Vec<Name>,
+    pub(crate) parties: Parties,
+    /// Sides that conceded.
+    pub(crate) forfeited: BTreeSet<Name>,
     /// In manifest order: sides, then roles within a side.
     pub(crate) seats: IndexMap<Seat, SeatState>,
     pub(crate) outcomes: BTreeMap<Name, Outcome>,
@@ -97,7 +105,8 @@ impl Match {
     /// Creates a match. Every seat is open; whatever the game shows first has passed the guard.
     pub fn new(surface: Arc<Surface>, config: Config, now: Millis) -> Result<Self, CannotStart> {
         let manifest = &surface.manifest;
-        let teams = match_teams(&manifest.teams, config.teams.as_deref())?;
+        let parties = Parties::new(&manifest.teams, config.teams.as_deref(), config.alliances.as_ref())?;
+        let teams = &parties.teams;
         if let Some(options) = &config.options {
             let schema = manifest.match_options.as_ref().ok_or(CallError::from(Code::Invalid))?;
             schema.validate(options).map_err(CallError::from)?;
@@ -105,11 +114,15 @@ impl Match {
         if config.bots.as_ref().is_some_and(|level| !manifest.opponents.contains(level)) {
             return Err(CallError::from(Code::Invalid).into());
         }
-        let setup =
-            Setup { seed: config.seed, options: config.options, teams: teams.clone(), alliances: None };
+        let setup = Setup {
+            seed: config.seed,
+            options: config.options,
+            teams: teams.clone(),
+            alliances: parties.alliances.clone(),
+        };
         let game = surface.game.create(&setup).map_err(|_| CallError::from(Code::Invalid))?;
-        let boards = signals::boards(&surface.manifest, &*game, &teams)?;
-        let seats = open_seats(&surface, &teams, config.bots.as_ref());
+        let boards = signals::boards(&surface.manifest, &*game, teams)?;
+        let seats = open_seats(&surface, teams, config.bots.as_ref());
         let mut fresh = Self {
             game,
             seats,
@@ -120,7 +133,8 @@ impl Match {
             views: teams.iter().map(|team| (team.clone(), ViewStream::default())).collect(),
             observers: ObserverHistory::new(config.observers, config.epoch),
             observer_policy: config.observers,
-            teams,
+            parties,
+            forfeited: BTreeSet::new(),
             surface,
             round: Round::default(),
             last_wait: 0,
@@ -139,7 +153,7 @@ impl Match {
             self.outputs().observation(seat, -1, &[])?;
             self.outputs().match_data(seat)?;
         }
-        for team in &self.teams {
+        for team in self.teams() {
             self.outputs().snapshot(team)?;
         }
         Ok(())
@@ -153,21 +167,6 @@ impl Match {
     /// The game that is played.
     pub fn surface(&self) -> &Arc<Surface> {
         &self.surface
-    }
-
-    /// The sides that play, in manifest order.
-    pub fn teams(&self) -> &[Name] {
-        &self.teams
-    }
-
-    /// How a side stands. A side that does not play has lost nothing and is still `running`.
-    pub fn outcome(&self, team: &str) -> Outcome {
-        self.outcomes.get(team).copied().unwrap_or(Outcome::Running)
-    }
-
-    /// Whether every side is final (§10).
-    pub fn is_over(&self) -> bool {
-        self.outcomes.values().all(|outcome| outcome.is_final())
     }
 
     /// What the caller must deliver since it last asked.
@@ -198,6 +197,7 @@ impl Match {
     pub fn heartbeat(&mut self, now: Millis) {
         self.notice_acting(now);
         self.settle_waits(now);
+        self.push_observations(now);
         let released = self.observers.release(now);
         self.changes.frames.extend(released);
     }
@@ -224,66 +224,6 @@ impl Match {
         }
         self.heartbeat(now);
     }
-
-    /// Keeps the first final outcome of each side (§10 "Per-team terminal rule").
-    pub(crate) fn settle_outcomes(&mut self) {
-        for team in &self.teams {
-            let outcome = self.game.outcome(team);
-            if let Some(kept) = self.outcomes.get_mut(team)
-                && !kept.is_final()
-                && outcome.is_final()
-            {
-                *kept = outcome;
-                self.changes.status = true;
-                let seats = self.seats.keys().filter(|seat| seat.team == *team);
-                self.changes.policies_ended.extend(seats.cloned());
-            }
-        }
-        if self.ranks.is_none() && self.is_over() {
-            self.ranks = Some(self.final_ranks());
-        }
-    }
-
-    /// The game's ranks, or ranks by outcome where the game gives none (§10 `rank`).
-    pub(crate) fn final_ranks(&self) -> BTreeMap<Name, u32> {
-        let from_game: Option<BTreeMap<Name, u32>> =
-            self.teams.iter().map(|team| Some((team.clone(), self.game.rank(team)?))).collect();
-        if let Some(ranks) = from_game.filter(is_competition_ranking) {
-            return ranks;
-        }
-        let place = |outcome: Outcome| match outcome {
-            Outcome::Win => 0,
-            Outcome::Draw | Outcome::Running => 1,
-            Outcome::Loss => 2,
-        };
-        let better =
-            |mine: Outcome| self.outcomes.values().filter(|other| place(**other) < place(mine)).count();
-        let rank = |outcome: Outcome| u32::try_from(better(outcome) + 1).unwrap_or(u32::MAX);
-        self.outcomes.iter().map(|(team, outcome)| (team.clone(), rank(*outcome))).collect()
-    }
-
-    /// A side concedes (§10 `forfeit`). Fails `invalid` for a game that has no such thing.
-    pub fn forfeit(&mut self, team: &str, now: Millis) -> Result<(), CallError> {
-        if self.outcome(team).is_final() {
-            return Ok(());
-        }
-        self.game.forfeit(team).map_err(|_| Code::Invalid)?;
-        match self.surface.game.clock() {
-            Clock::Turns => self.step(now),
-            Clock::Realtime => self.settle(now),
-        }
-        Ok(())
-    }
-}
-
-/// The wanted sides in manifest order: a nonempty subset without repeats.
-fn match_teams(declared: &[Name], wanted: Option<&[Name]>) -> Result<Vec<Name>, CallError> {
-    let Some(wanted) = wanted else { return Ok(declared.to_vec()) };
-    let teams: Vec<Name> = declared.iter().filter(|team| wanted.contains(team)).cloned().collect();
-    if teams.is_empty() || teams.len() != wanted.len() {
-        return Err(Code::Invalid.into());
-    }
-    Ok(teams)
 }
 
 /// Every seat of the sides, held by bots of the given tier or by nobody.
@@ -299,10 +239,4 @@ fn open_seats(surface: &Surface, teams: &[Name], bots: Option<&Name>) -> IndexMa
         state
     };
     seats.map(|seat| (seat.clone(), state(seat))).collect()
-}
-
-/// 1, 2, 2, 4: each rank is one more than the number of sides before it (§10 `rank`).
-fn is_competition_ranking(ranks: &BTreeMap<Name, u32>) -> bool {
-    let before = |rank: u32| ranks.values().filter(|other| **other < rank).count();
-    ranks.values().all(|rank| usize::try_from(*rank).is_ok_and(|place| place == before(*rank) + 1))
 }

@@ -3,15 +3,48 @@
 //! A refused intent changes nothing, and no ack carries any part of the input.
 
 use crate::ack::Ack;
+use crate::calls::INTENTS_MAX;
 use crate::game_match::Match;
 use crate::mandate::Scope;
 use crate::seat::{Acting, Right};
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Clock, Context, Controller, Name, Seat, SignalBoard, Source, is_signal};
+use playerthree_game::{Checked, Clock, Context, Controller, Name, Seat, SignalBoard, Source, is_signal};
 use serde_json::Value;
 
+/// The first two gates, schema and role, which look at nothing but the intent.
+pub(crate) fn admitted(manifest: &Checked, role: &Name, intent: &Value) -> Result<Value, Ack> {
+    // Admitting turns `3.0` into `3`, so that a game reads integers as integers.
+    let (intent, kind) = manifest.admit_intent(intent.clone()).map_err(Ack::Invalid)?;
+    let sends =
+        kind.allows(role) && (!is_signal(manifest, &intent) || SignalBoard::allows(manifest, role, &intent));
+    if sends { Ok(intent) } else { Err(Ack::ForbiddenRole) }
+}
+
+/// Why somebody may not act for a seat, whatever they would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barred {
+    /// The seat's scopes do not include `act`.
+    OutOfScope,
+    /// The sender does not control the seat.
+    NotController,
+    /// The side is out of play.
+    GameOver,
+}
+
+impl Barred {
+    /// The code on the wire.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::OutOfScope => "out_of_scope",
+            Self::NotController => "not_controller",
+            Self::GameOver => "game_over",
+        }
+    }
+}
+
 impl Match {
-    /// Sends a person's or an agent's intents, in order. Fails `internal` when the game breaks its own contract.
+    /// Sends a person's or an agent's intents, in order: at most [`INTENTS_MAX`], else `invalid`. Fails `internal` when
+    /// the game breaks its own contract.
     pub fn act(
         &mut self,
         seat: &Seat,
@@ -19,6 +52,9 @@ impl Match {
         intents: &[Value],
         now: Millis,
     ) -> Result<Vec<Ack>, CallError> {
+        if intents.len() > INTENTS_MAX {
+            return Err(Code::Invalid.into());
+        }
         let source = match right {
             Right::Owner => Source::Owner,
             Right::Agent => Source::Agent,
@@ -36,18 +72,16 @@ impl Match {
         intent: &Value,
         now: Millis,
     ) -> Result<Ack, CallError> {
-        // Admitting turns `3.0` into `3`, so that a game reads integers as integers.
-        let intent = match self.surface.manifest.admit_intent(intent.clone()) {
-            Err(invalid) => return Ok(Ack::Invalid(invalid)),
-            Ok((_, kind)) if !kind.roles.contains(&seat.role) => return Ok(Ack::ForbiddenRole),
-            Ok((intent, _)) => intent,
+        let intent = match admitted(&self.surface.manifest, &seat.role, intent) {
+            Err(refusal) => return Ok(refusal),
+            Ok(intent) => intent,
         };
         let is_signal = is_signal(&self.surface.manifest, &intent);
-        if is_signal && !SignalBoard::allows(&self.surface.manifest, &seat.role, &intent) {
-            return Ok(Ack::ForbiddenRole);
+        if let Some(barred) = self.barred(seat, source)? {
+            return Ok(Ack::Barred(barred));
         }
-        if let Some(refusal) = self.check(seat, source, now)? {
-            return Ok(refusal);
+        if !self.is_within_rate(seat, source, now)? {
+            return Ok(Ack::RateLimited);
         }
         if is_signal {
             return Ok(self.signal(seat, &intent, now));
@@ -67,33 +101,47 @@ impl Match {
         }
     }
 
-    /// The gates between schema and game, in §9's order. Nothing: the intent may pass.
-    fn check(&mut self, seat: &Seat, source: Source, now: Millis) -> Result<Option<Ack>, CallError> {
-        let over = self.outcome(&seat.team).is_final();
-        let acting = self.round.acting(seat, self.seat(seat)?.controller);
-        let state = self.seat_mut(seat)?;
+    /// What keeps the source from acting for the seat at all: scope, controller, and the end of the side's play.
+    pub(crate) fn barred(&self, seat: &Seat, source: Source) -> Result<Option<Barred>, CallError> {
+        let state = self.seat(seat)?;
         if source == Source::Agent && !state.scopes.contains(&Scope::Act) {
-            return Ok(Some(Ack::OutOfScope));
+            return Ok(Some(Barred::OutOfScope));
         }
+        let acting = self.round.acting(seat, state.controller);
         let controls = match source {
             Source::Owner => state.human_held,
             Source::Agent => state.controller == Controller::Agent,
             Source::Policy => matches!(acting, Acting::Live | Acting::Policy),
-            Source::Bot | Source::Fallback => acting == Acting::Bot,
+            // A gate of its own for each: absence gives nobody the authority of a bot that holds the seat (§8).
+            Source::Bot => acting == Acting::Bot && state.controller == Controller::Bot,
+            Source::Fallback => acting == Acting::Bot && state.controller == Controller::Agent,
         };
         if !controls {
-            return Ok(Some(Ack::NotController));
+            return Ok(Some(Barred::NotController));
         }
-        if over {
-            return Ok(Some(Ack::GameOver));
-        }
-        let within_rate = match source {
-            Source::Owner => state.bucket(Right::Owner).take(now),
-            Source::Agent => state.bucket(Right::Agent).take(now),
+        Ok(self.outcome(&seat.team).is_final().then_some(Barred::GameOver))
+    }
+
+    /// Takes what one intent costs: a token of the sender's bucket and, for one who streams, a place in this tick (§9).
+    fn is_within_rate(&mut self, seat: &Seat, source: Source, now: Millis) -> Result<bool, CallError> {
+        let right = match source {
+            Source::Owner => Right::Owner,
+            Source::Agent => Right::Agent,
             // The cap on intents per call bounds these.
-            Source::Policy | Source::Bot | Source::Fallback => true,
+            Source::Policy | Source::Bot | Source::Fallback => return Ok(true),
         };
-        Ok((!within_rate).then_some(Ack::RateLimited))
+        let tick = self.tick();
+        let limits = self.surface.manifest.control.stream;
+        let state = self.seat_mut(seat)?;
+        let stream = state.lane(right).stream.as_ref();
+        let crowded = stream.zip(limits).is_some_and(|(stream, limits)| !stream.has_room(tick, limits));
+        if crowded || !state.bucket(right).take(now) {
+            return Ok(false);
+        }
+        if let Some(stream) = &mut state.lane(right).stream {
+            stream.count_intent(tick);
+        }
+        Ok(true)
     }
 
     /// The roles of this side that the seat's owner holds in person, the acting one included (§4 "Owner control").

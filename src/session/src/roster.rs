@@ -67,6 +67,8 @@ impl Match {
                 state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
             let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
             *self.seat_mut(seat)? = fresh;
+            // What was made for the earlier holder must not reach the next one, nor the earlier one any more.
+            self.changes.observations.retain(|pushed| pushed.seat != *seat);
             self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));
         }
         self.seat_mut(seat)?.seat_occupant(occupant);
@@ -173,7 +175,8 @@ impl Match {
     }
 
     pub(crate) fn seat_changed(&mut self, seat: &Seat) {
-        if let Some(state) = self.seats.get(seat) {
+        if let Some(state) = self.seats.get_mut(seat) {
+            state.drop_unauthorized_sequence();
             let info = SeatInfo { controller: state.controller, mandate: state.mandate.to_json().clone() };
             self.game.set_seat_info(seat, &info);
         }

@@ -5,6 +5,7 @@ use crate::bucket::Bucket;
 use crate::chat;
 use crate::mandate::{Mandate, Scope, WhenAbsent};
 use crate::policy::PolicySlot;
+use crate::sequencing::Sequence;
 use crate::waiting::Lane;
 use playerthree_game::{Bot, Controller, IntentLimits, Name, Seat};
 use serde_json::{Value, json};
@@ -120,6 +121,10 @@ pub(crate) struct SeatState {
     pub(crate) agent_lane: Lane,
     pub(crate) owner_lane: Lane,
     presence: Presence,
+    /// The one active sequence (§9).
+    pub(crate) sequence: Option<Sequence>,
+    /// Sequences accepted in this hold, to name the next one.
+    pub(crate) sequences_made: u64,
     /// What acted at the last decision, to notice a change.
     pub(crate) acting: Acting,
 }
@@ -151,6 +156,8 @@ impl SeatState {
             agent_lane: Lane::default(),
             owner_lane: Lane::default(),
             presence: Presence::default(),
+            sequence: None,
+            sequences_made: 0,
             acting: Acting::Held,
         }
     }
@@ -171,6 +178,7 @@ impl SeatState {
         self.owner = owner;
         self.display = display;
         self.bot = None;
+        self.sequence = None;
         self.agent_lane.enter();
     }
 
@@ -206,10 +214,17 @@ impl SeatState {
         }
     }
 
-    /// Whether the seat's agent is present (§8): a call in flight, or one within the last 30 seconds.
+    /// Whether the seat's agent is present (§8): a call in flight, one within the last 30 seconds, or an active sequence.
     pub(crate) fn agent_present(&self, now: Millis) -> bool {
         let recent = self.presence.last_call.is_some_and(|at| now.saturating_sub(at) < PRESENCE_MS);
-        self.presence.in_flight > 0 || recent
+        self.presence.in_flight > 0 || recent || self.sequence.is_some()
+    }
+
+    /// A sequence does not outlive the agent's right to act (§4, §9).
+    pub(crate) fn drop_unauthorized_sequence(&mut self) {
+        if self.controller != Controller::Agent || !self.scopes.contains(&Scope::Act) {
+            self.sequence = None;
+        }
     }
 
     /// What acts for the seat, row by row of §8's table.

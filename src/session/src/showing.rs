@@ -7,14 +7,14 @@ use crate::observer::{self, ObserverPolicy, ObserverState};
 use crate::seat::Right;
 use crate::views::{ViewMessage, ViewStream};
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Name, Seat};
+use playerthree_game::Seat;
 use serde_json::Value;
 
 impl Match {
     /// What a seat sees, guarded, with the detail and fields that were asked for (§4 `observe`).
     pub fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
         let lane_since = self.seat_mut(seat)?.lane(right).observed;
-        let detail = self.detail_of(seat, &request.detail);
+        let detail = self.surface.manifest.detail(&seat.role, &request.detail)?;
         let observation = self.outputs().observation(seat, request.since.unwrap_or(lane_since), &detail);
         let mut observation = observation.map_err(Code::from)?.into_value();
         let tick = i64::try_from(self.tick()).unwrap_or(i64::MAX);
@@ -30,14 +30,6 @@ impl Match {
             members.retain(|name, _| fields.iter().any(|field| **field == **name));
         }
         Ok(observation)
-    }
-
-    /// The role's default sections united with those asked for, in manifest order (§3 "Observation scope").
-    pub(crate) fn detail_of(&self, seat: &Seat, wanted: &[Name]) -> Vec<Name> {
-        let Some(scope) = &self.surface.manifest.observation_scope else { return Vec::new() };
-        let defaults = scope.defaults.get(&seat.role).map_or(&[][..], Vec::as_slice);
-        let asked = |section: &&Name| defaults.contains(section) || wanted.contains(section);
-        scope.sections.iter().filter(asked).cloned().collect()
     }
 
     /// The seat's guarded match data, null where the game declares none.
@@ -101,7 +93,7 @@ impl Match {
 
     pub(crate) fn push_views(&mut self) {
         self.views_stale = false;
-        for team in self.teams.clone() {
+        for team in self.teams().to_vec() {
             let Some(before) =
                 self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)
             else {
@@ -124,7 +116,7 @@ impl Match {
 
     /// The grant of an observer of this match, as it travels.
     pub fn observer_grant(&self) -> Option<Value> {
-        Some(observer::grant_json(&self.teams, self.observer_policy.delay()?))
+        Some(observer::grant_json(self.teams(), self.observer_policy.delay()?))
     }
 
     /// Whether observers have something to see.

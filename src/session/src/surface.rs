@@ -58,8 +58,6 @@ fn no_default_directive(manifest: &Checked) -> Option<Fault> {
 fn unserved_modes(manifest: &Checked) -> impl Iterator<Item = Fault> {
     let control = &manifest.control;
     let declared = [
-        ("sequence", control.sequence.is_some()),
-        ("stream", control.stream.is_some()),
         ("practice", control.practice.is_some()),
         ("pool", control.pool.is_some()),
         ("pausable", control.pausable.is_some()),

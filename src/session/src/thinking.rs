@@ -67,6 +67,7 @@ impl Match {
         let decisions =
             self.seats.values().map(|state| (state.seat.clone(), (state.acting, state.controller)));
         self.round.decided = decisions.collect();
+        self.play_sequences(now);
         for (seat, source) in self.thinking_bots() {
             self.bot_acts(&seat, source, now);
         }

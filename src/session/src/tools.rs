@@ -53,6 +53,7 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         "briefing" => (briefing_input(), briefing_output()),
         "observe" => (observe_input(manifest), observe_output(manifest)),
         "act" => (act_input(manifest), act_output(manifest)),
+        "sequence" => (sequence_input(manifest), sequence_output(manifest)),
         "wait" => (wait_input(manifest), wait_output(manifest)),
         "skill" => (skill_input(), skill_output()),
         "policyDeploy" => (deploy_input(), deploy_output()),
@@ -96,6 +97,13 @@ fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
             "game_act",
             "Act",
             "Sends intents. The acks come back in the same order; a refused intent changes nothing.",
+            false,
+        ),
+        "sequence" => (
+            "game_sequence",
+            "Schedule a sequence",
+            "Schedules intents for coming ticks, in place of the sequence before; no steps cancel it. An invalid plan \
+             schedules nothing. Each step passes the same gates as game_act when it is due.",
             false,
         ),
         "wait" => (
@@ -223,13 +231,21 @@ fn observe_output(manifest: &Checked) -> Value {
 }
 
 fn act_input(manifest: &Checked) -> Value {
+    json!({ "intents": intent_list(manifest) })
+}
+
+fn intent_list(manifest: &Checked) -> Value {
     let most = calls::INTENTS_MAX.min(manifest.control.intents.burst as usize);
     let kinds: Vec<Value> =
         manifest.intents.iter().map(|intent| manifest.intent_schema(intent).json_schema()).collect();
-    json!({ "intents": { "type": "array", "minItems": 1, "maxItems": most, "items": { "anyOf": kinds } } })
+    json!({ "type": "array", "minItems": 1, "maxItems": most, "items": { "anyOf": kinds } })
 }
 
 fn act_output(manifest: &Checked) -> Value {
+    json!({ "acks": ack_list(manifest) })
+}
+
+fn ack_list(manifest: &Checked) -> Value {
     let mut codes = vec![
         "invalid",
         "forbidden_role",
@@ -250,7 +266,28 @@ fn act_output(manifest: &Checked) -> Value {
         ack["signalCode?"] = json!({ "enum": SignalRefusal::CODES.map(SignalRefusal::as_str) });
     }
     ack["code?"] = json!({ "enum": codes });
-    json!({ "acks": { "type": "array", "items": closed(ack), "maxItems": calls::INTENTS_MAX } })
+    json!({ "type": "array", "items": closed(ack), "maxItems": calls::INTENTS_MAX })
+}
+
+fn sequence_input(manifest: &Checked) -> Value {
+    let Some(limits) = &manifest.control.sequence else { return json!({}) };
+    let step = closed(json!({
+        "in": { "type": "integer", "minimum": 0, "maximum": limits.max_ticks_ahead },
+        "intents": intent_list(manifest),
+    }));
+    json!({
+        "steps": { "type": "array", "maxItems": limits.max_steps, "items": step },
+        "cancelOn?": unique_list(&json!(manifest.event_kinds()), 16),
+    })
+}
+
+fn sequence_output(manifest: &Checked) -> Value {
+    json!({
+        "ok": { "type": "boolean" },
+        "id?": { "type": "string" },
+        "code?": { "enum": ["invalid", "out_of_scope", "not_controller", "game_over"] },
+        "acks": { "type": "array", "items": ack_list(manifest) },
+    })
 }
 
 fn wait_input(manifest: &Checked) -> Value {

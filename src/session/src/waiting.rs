@@ -5,10 +5,12 @@
 
 use crate::calls::Wait;
 use crate::chat::Inbox;
+use crate::cursor::Cursor;
 use crate::game_match::Match;
 use crate::seat::Right;
+use crate::streaming::Stream;
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Name, Seat};
+use playerthree_game::{Clock, Name, Seat};
 use serde_json::{Value, json};
 
 /// Most waits in flight in one lane (§15.5).
@@ -33,15 +35,11 @@ pub enum Waiting {
 #[derive(Debug)]
 struct PendingWait {
     id: WaitId,
+    /// By wall time.
     deadline: Millis,
+    /// By game time, where the game has a clock of its own.
+    last_tick: Option<u64>,
     until: Vec<Name>,
-}
-
-/// How far a lane has read its events: all of earlier ticks, and so many of this one.
-#[derive(Clone, Copy, Debug)]
-struct Cursor {
-    tick: i64,
-    read: usize,
 }
 
 /// What one side of a seat has seen and waits for.
@@ -56,20 +54,27 @@ pub(crate) struct Lane {
     pub(crate) inbox: Inbox,
     entry: bool,
     approval: bool,
+    /// The end of the side's play has been told.
+    told_end: bool,
     waits: Vec<PendingWait>,
+    pub(crate) stream: Option<Stream>,
+    /// Tick and time of the last pushed observation, whatever stream it was of.
+    pub(crate) pushed: Option<(u64, Millis)>,
 }
 
 impl Default for Lane {
     fn default() -> Self {
-        let cursor = Cursor { tick: -1, read: 0 };
         Self {
-            cursor,
+            cursor: Cursor::START,
             observed: -1,
             signals: 0,
             inbox: Inbox::default(),
             entry: false,
             approval: false,
+            told_end: false,
             waits: Vec::new(),
+            stream: None,
+            pushed: None,
         }
     }
 }
@@ -104,9 +109,17 @@ enum Wake {
 }
 
 impl Match {
-    /// Starts a wait of one side of a seat. Fails `busy` past [`WAITS_MAX`].
+    /// Starts a wait of one side of a seat. It lasts its seconds of game time (§4), and no longer than that in wall time:
+    /// a game of turns has no time of its own, and one that stalls must not hold its callers.
+    ///
+    /// # Errors
+    /// `busy` past [`WAITS_MAX`], `not_in_match` once the end of the side's play has been told.
     pub fn wait(&mut self, seat: &Seat, right: Right, wait: Wait, now: Millis) -> Result<Waiting, CallError> {
-        if self.lane(seat, right)?.waits.len() >= WAITS_MAX {
+        let lane = self.lane(seat, right)?;
+        if lane.told_end {
+            return Err(Code::NotInMatch.into());
+        }
+        if lane.waits.len() >= WAITS_MAX {
             return Err(Code::Busy.into());
         }
         if let Some(wake) = self.wake_of(seat, right, &wait.until)? {
@@ -118,8 +131,15 @@ impl Match {
         self.last_wait += 1;
         let id = WaitId(self.last_wait);
         let deadline = now.saturating_add(wait.millis);
-        self.lane(seat, right)?.waits.push(PendingWait { id, deadline, until: wait.until });
+        let last_tick = self.last_tick_of(wait.millis);
+        self.lane(seat, right)?.waits.push(PendingWait { id, deadline, last_tick, until: wait.until });
         Ok(Waiting::Pending(id))
+    }
+
+    /// The tick in which so many milliseconds of game time have passed.
+    fn last_tick_of(&self, millis: u64) -> Option<u64> {
+        let ticks = (millis * u64::from(self.surface.manifest.tick_rate)).div_ceil(1000);
+        (self.surface.game.clock() == Clock::Realtime).then(|| self.tick() + ticks)
     }
 
     /// Drops a wait whose caller went away.
@@ -142,12 +162,17 @@ impl Match {
 
     fn settle_lane(&mut self, seat: &Seat, right: Right, now: Millis) {
         let Ok(lane) = self.lane(seat, right) else { return };
+        if lane.waits.is_empty() {
+            return;
+        }
         let waits = std::mem::take(&mut lane.waits);
+        let tick = self.tick();
         let mut kept = Vec::with_capacity(waits.len());
         for wait in waits {
             let wake = self.wake_of(seat, right, &wait.until);
+            let waits_on = now < wait.deadline && wait.last_tick.is_none_or(|last| tick < last);
             let answer = match wake {
-                Ok(None) if now < wait.deadline => {
+                Ok(None) if waits_on => {
                     kept.push(wait);
                     continue;
                 }
@@ -175,7 +200,7 @@ impl Match {
         if lane.approval {
             return Ok(Some(Wake::Approval));
         }
-        // A side that is out has nothing left to wait for, so later waits answer at once too.
+        // Every wait in flight hears of the end; a later one only if none was.
         if over {
             return Ok(Some(Wake::Ended));
         }
@@ -203,6 +228,7 @@ impl Match {
         let lane = self.lane(seat, right)?;
         lane.approval &= wake != Some(Wake::Approval);
         lane.entry &= wake != Some(Wake::Entry);
+        lane.told_end |= wake == Some(Wake::Ended);
         let messages = lane.inbox.take();
         let mut answer = json!({
             "phase": "match",
@@ -246,28 +272,12 @@ impl Match {
     /// Visible events that the lane has not read, oldest first.
     fn unread_events(&mut self, seat: &Seat, right: Right) -> Result<Vec<Value>, CallError> {
         let cursor = self.lane(seat, right)?.cursor;
-        let events = self.outputs().events(seat, cursor.tick - 1).map_err(Code::from)?;
-        let is_read_tick = |event: &Value| event["tick"].as_i64() == Some(cursor.tick);
-        let mut seen = 0;
-        let unread = events.into_iter().filter(|event| {
-            if !is_read_tick(event) {
-                return true;
-            }
-            seen += 1;
-            seen > cursor.read
-        });
-        Ok(unread.collect())
+        let events = self.outputs().events(seat, cursor.since()).map_err(Code::from)?;
+        Ok(cursor.unread(events))
     }
 
     fn mark_read(&mut self, seat: &Seat, right: Right, events: &[Value]) -> Result<(), CallError> {
-        let lane = self.lane(seat, right)?;
-        for event in events {
-            let Some(tick) = event["tick"].as_i64() else { continue };
-            if tick > lane.cursor.tick {
-                lane.cursor = Cursor { tick, read: 0 };
-            }
-            lane.cursor.read += 1;
-        }
+        self.lane(seat, right)?.cursor.advance(events);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ mod common;
 
 use common::*;
 use playerthree_game::{Controller, Outcome, Seat};
-use playerthree_session::{Ack, Right};
+use playerthree_session::{Ack, Barred, Right};
 use serde_json::json;
 
 fn two_people() -> playerthree_session::Match {
@@ -51,7 +51,7 @@ fn a_won_game_is_over_with_outcomes_ranks_and_reports() {
     assert_eq!((game.outcome("x"), game.outcome("o")), (Outcome::Win, Outcome::Loss));
     assert_eq!(game.status()["ranks"], json!({ "x": 1, "o": 2 }));
     assert_eq!(game.report("o").unwrap()["result"], "x");
-    assert_eq!(act(&mut game, &o(), Right::Owner, place(2, 2)), Ack::GameOver);
+    assert_eq!(act(&mut game, &o(), Right::Owner, place(2, 2)), Ack::Barred(Barred::GameOver));
     assert!(game.take_changes().status);
 }
 
@@ -66,14 +66,14 @@ fn each_gate_refuses_with_its_own_code() {
     let gather = json!({ "kind": "gather", "units": ["e_1"], "patch": "p_0" });
     assert_eq!(act(&mut game, &Seat::new("red", "air"), Right::Agent, gather.clone()), Ack::ForbiddenRole);
     game.set_scopes(&ground, &json!(["policy"])).unwrap();
-    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::OutOfScope);
+    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::Barred(Barred::OutOfScope));
     game.set_scopes(&ground, &json!(["act"])).unwrap();
     game.set_controller(&ground, Controller::Bot).unwrap();
-    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::NotController);
+    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::Barred(Barred::NotController));
     game.set_controller(&ground, Controller::Agent).unwrap();
     assert!(matches!(act(&mut game, &ground, Right::Agent, gather), Ack::Game(_)));
     // The owner minted this seat for an agent and does not hold it in person.
-    assert_eq!(act(&mut game, &ground, Right::Owner, stop.clone()), Ack::NotController);
+    assert_eq!(act(&mut game, &ground, Right::Owner, stop.clone()), Ack::Barred(Barred::NotController));
     let burst = game.surface().manifest.control.intents.burst as usize;
     let acks: Vec<Ack> =
         (0..burst + 1).map(|_| act(&mut game, &ground, Right::Agent, stop.clone())).collect();

@@ -230,18 +230,59 @@ fn a_wait_runs_out_and_lanes_are_apart() {
     assert_eq!((answer.get("wake"), answer["events"].as_array().unwrap().len()), (None, 1));
 }
 
-/// §10: the waits of a side that is out return.
+/// §10: the waits of a side that is out return, all of them; §4: the end is told once.
 #[test]
-fn the_end_of_the_match_ends_every_wait() {
+fn the_end_of_the_match_ends_every_wait_and_is_told_once() {
     let mut game = seated();
     done(wait_for(&mut game, &o(), Right::Agent, 0, &[], 0));
     pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    pending(wait_for(&mut game, &o(), Right::Agent, 60_000, &["move"], 0));
     act(&mut game, &x(), Right::Owner, json!({ "kind": "resign" }));
-    let (_, answer) = game.take_changes().waits.remove(0);
-    let answer = answer.unwrap();
-    assert_eq!((&answer["wake"], &answer["outcome"]), (&json!("ended"), &json!("win")));
-    let again = done(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
-    assert_eq!(again["outcome"], "win");
+    let waits = game.take_changes().waits;
+    assert_eq!(waits.len(), 2);
+    for (_, answer) in waits {
+        let answer = answer.unwrap();
+        assert_eq!((&answer["wake"], &answer["outcome"]), (&json!("ended"), &json!("win")));
+    }
+    let again = game.wait(&o(), Right::Agent, Wait { millis: 60_000, until: Vec::new() }, 0);
+    assert_eq!(again.unwrap_err().code, Code::NotInMatch);
+}
+
+/// §4: an end that came while nobody waited is kept for the next wait, once; the other lane has its own.
+#[test]
+fn an_end_between_two_waits_is_kept_for_the_next_one() {
+    let mut game = seated();
+    act(&mut game, &x(), Right::Owner, json!({ "kind": "resign" }));
+    let entry = done(wait_for(&mut game, &o(), Right::Agent, 60_000, &[], 0));
+    assert!(entry["observation"].is_object(), "the entry was not told before: {entry}");
+    for (seat, right, outcome) in [(o(), Right::Agent, "win"), (x(), Right::Owner, "loss")] {
+        let told = done(wait_for(&mut game, &seat, right, 60_000, &[], 0));
+        assert_eq!((&told["wake"], &told["outcome"]), (&json!("ended"), &json!(outcome)));
+        let again = game.wait(&seat, right, Wait { millis: 1, until: Vec::new() }, 0);
+        assert_eq!(again.unwrap_err().code, Code::NotInMatch);
+    }
+}
+
+/// §4: a wait in a match lasts its seconds of game time, and no longer than that of wall time.
+#[test]
+fn a_wait_lasts_its_seconds_of_game_time() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    done(wait_for(&mut game, &red(), Right::Agent, 0, &[], 0));
+    pending(wait_for(&mut game, &red(), Right::Agent, 1_000, &[], 0));
+    // Ten ticks are a second of this game, however fast they are stepped.
+    for now in 1..=9 {
+        tick(&mut game, now);
+    }
+    assert!(game.take_changes().waits.is_empty());
+    tick(&mut game, 10);
+    assert_eq!(game.take_changes().waits.len(), 1);
+    // A match that stands still does not hold its callers.
+    pending(wait_for(&mut game, &red(), Right::Agent, 1_000, &[], 10));
+    game.heartbeat(1_009);
+    assert!(game.take_changes().waits.is_empty());
+    game.heartbeat(1_010);
+    assert_eq!(game.take_changes().waits.len(), 1);
 }
 
 /// §15.5: at most two waits in a lane, and a cancelled one gives its place back.

@@ -61,6 +61,7 @@ impl Actor {
             seed: 1,
             options: None,
             teams: Some(teams.clone()),
+            alliances: None,
             bots: None,
             observers: ObserverPolicy::public(180_000),
             epoch: 0,

@@ -2,6 +2,9 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses the part it needs")]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
+pub mod drill;
+
+use drill::Drill;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, Name, Seat};
 use playerthree_session::{Ack, Config, Match, ObserverPolicy, Occupant, OwnerId, Right, Surface};
@@ -18,6 +21,7 @@ pub fn config() -> Config {
         seed: 7,
         options: None,
         teams: None,
+        alliances: None,
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 1_000_000,
@@ -32,6 +36,23 @@ pub fn tic_tac_toe(config: Config) -> Match {
 pub fn agent_command(config: Config) -> Match {
     let teams: Vec<Name> = vec!["red".into(), "blue".into()];
     Match::new(surface(AgentCommand), Config { teams: Some(teams), ..config }, 0).unwrap()
+}
+
+/// A match of the drill on all its sides, and the game that keeps what it was told.
+pub fn drill(game: Drill, config: Config) -> (Match, Drill) {
+    (Match::new(surface(game.clone()), config, 0).unwrap(), game)
+}
+
+pub fn mark(n: i64) -> Value {
+    json!({ "kind": "mark", "n": n })
+}
+
+pub fn lead(team: &str) -> Seat {
+    Seat::new(team, "lead")
+}
+
+pub fn wing(team: &str) -> Seat {
+    Seat::new(team, "wing")
 }
 
 pub fn owner(name: &str) -> OwnerId {
