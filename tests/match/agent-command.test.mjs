@@ -75,6 +75,50 @@ test("a JS and a WASM policy of one agent's owner move units of two seats", asyn
   await red.room.leave();
 });
 
+/** §9: a plan moves units at its ticks, a bad one schedules nothing, and no steps cancel. */
+test("an agent's sequence moves its units when its ticks come", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  await red.until((view) => view.units.length > 0);
+  const scout = red.view.view.units.find((unit) => unit.kind === "scout");
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  const move = { kind: "move", units: [scout.id], x: 1600, y: 1600 };
+  const late = { kind: "move", units: ["e_999999999"], x: 1600, y: 1600 };
+
+  const bad = await air.tool("game_sequence", { steps: [{ in: 0, intents: [move] }, { in: 1, intents: [move] }] });
+  assert.deepEqual([bad.ok, bad.code], [false, "invalid"], "steps two ticks apart at least");
+  await assert.rejects(air.tool("game_sequence", { steps: [{ in: 601, intents: [move] }] }), /invalid/);
+  await assert.rejects(red.call("ground", "sequence", { steps: [] }), /forbidden/);
+
+  const steps = [{ in: 3, intents: [move] }, { in: 5, intents: [late] }];
+  const good = await air.tool("game_sequence", { steps, cancelOn: ["attacked"] });
+  assert.deepEqual([good.ok, good.acks], [true, [[{ ok: true }], [{ ok: true }]]]);
+  const far = (view) => {
+    const now = view.units.find((unit) => unit.id === scout.id);
+    return now && Math.hypot(now.x - scout.x, now.y - scout.y) > 300;
+  };
+  await red.until(far, "the scout moves");
+  const cancelled = await air.tool("game_sequence", { steps: [] });
+  assert.deepEqual([cancelled.ok, cancelled.acks], [true, []]);
+  await air.close();
+  await red.room.leave();
+});
+
+/** §9: a person streams their own seat at most as fast as maxHz, and nobody streams another's. */
+test("a player streams the observations of their own seat", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
+  assert.deepEqual(await red.do("stream", { role: "ground", everyTicks: 1 }), { everyTicks: 2 });
+  const first = await red.inbox.next("playerthree:observation");
+  const second = await red.inbox.next("playerthree:observation");
+  assert.deepEqual([first.op, first.role, first.observation.role], ["observation", "ground", "ground"]);
+  assert.ok(second.tick >= first.tick + 2, `${first.tick} and ${second.tick}`);
+  const codes = async (fields) => (await red.ask("stream", { everyTicks: 1, ...fields })).code;
+  assert.equal(await codes({ role: "air" }), "forbidden");
+  assert.equal(await codes({ role: "ground", detail: ["sea"] }), "invalid");
+  assert.equal(await codes({ role: 7 }), "bad_message");
+  assert.deepEqual(await red.do("stream", { role: "ground", everyTicks: 0 }), { everyTicks: 0 });
+  await red.room.leave();
+});
+
 /** §11: a runaway policy is stopped and reported; the tick and the other side's policy go on. */
 test("an endless loop is stopped with timeout and the match goes on", async () => {
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));

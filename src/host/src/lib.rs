@@ -12,7 +12,7 @@ mod trial;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
 pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
-pub use live::{Answer, Live, TICKS_OWED_MAX};
+pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use trial::{Ended, Trial, TrialResult};

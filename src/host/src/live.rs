@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Ticks that a stalled realtime match makes up for. Later ones are dropped: the game slows down instead of racing.
 pub const TICKS_OWED_MAX: u32 = 5;
 
+/// Most ticks that an engine may ask for at once.
+pub const STEP_MAX: u32 = 10_000;
+
 /// Rounds that a game of turns plays without giving its actor a turn.
 const ROUNDS_PER_TURN: usize = 16;
 
@@ -30,13 +33,23 @@ pub struct Live<R> {
     probes: HashMap<Seat, (Activation, Option<R>)>,
     answers: Vec<(R, Answer)>,
     owed: u32,
+    /// What an engine that owns the clock asked for: ticks left, and who waits.
+    stepping: Option<(u32, R)>,
 }
 
 impl<R> Live<R> {
     /// Joins a match to its sandbox, whose instances take `places`. `wake` is called on other threads when a policy answered; it must not block.
     pub fn new(game: Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let policies = Policies::new(Arc::clone(game.surface()), places, wake);
-        Self { game, policies, waits: HashMap::new(), probes: HashMap::new(), answers: Vec::new(), owed: 0 }
+        Self {
+            game,
+            policies,
+            waits: HashMap::new(),
+            probes: HashMap::new(),
+            answers: Vec::new(),
+            owed: 0,
+            stepping: None,
+        }
     }
 
     /// The match, to read.
@@ -289,6 +302,7 @@ impl<R> Live<R> {
             self.owed -= 1;
             self.round(now);
         }
+        self.step_on(now);
     }
 
     /// A probe's instance is up: let it think about what its seat sees.
@@ -312,6 +326,45 @@ impl<R> Live<R> {
             self.round(now);
         } else if !self.game.is_over() {
             self.owed = (self.owed + 1).min(TICKS_OWED_MAX);
+        }
+    }
+
+    /// Steps for an engine that owns the clock (§10), which calls this instead of [`Self::tick`]: so many ticks, each with
+    /// the answers of its policies. `{tick}` comes out of [`Self::take_answers`] once they are stepped or the match is
+    /// over.
+    ///
+    /// # Errors
+    /// The answer is `invalid` in a game of turns, which steps by its moves, and past [`STEP_MAX`]; `busy` while an
+    /// earlier call is under way.
+    pub fn step(&mut self, ticks: u32, caller: R, now: Millis) {
+        let refused = if self.game.surface().game.clock() == Clock::Turns || ticks > STEP_MAX {
+            Some(Code::Invalid)
+        } else {
+            self.stepping.is_some().then_some(Code::Busy)
+        };
+        if let Some(code) = refused {
+            self.answers.push((caller, Err(code.into())));
+            return;
+        }
+        self.stepping = Some((ticks, caller));
+        self.step_on(now);
+    }
+
+    /// Goes on with an engine's ticks until policies have to be waited for.
+    fn step_on(&mut self, now: Millis) {
+        while let Some((left, _)) = &mut self.stepping {
+            let between_ticks = self.game.wants_round();
+            if self.game.is_over() || (between_ticks && *left == 0) {
+                let tick = self.game.tick();
+                let done = self.stepping.take();
+                self.answers.extend(done.map(|(_, caller)| (caller, Ok(json!({ "tick": tick })))));
+                return;
+            }
+            if !between_ticks {
+                return;
+            }
+            *left -= 1;
+            self.round(now);
         }
     }
 

@@ -132,6 +132,7 @@ impl Trial {
             seed: self.seed,
             options: self.options.clone(),
             teams: self.teams.clone(),
+            alliances: None,
             bots: Some(self.opponent.clone()),
             observers: ObserverPolicy::Closed,
             epoch: 0,

@@ -8,7 +8,7 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
-use playerthree_host::{Answer, Live, PolicyPlaces, TIMEOUTS_MAX};
+use playerthree_host::{Answer, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX, TIMEOUTS_MAX};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
@@ -301,4 +301,50 @@ fn an_owner_whose_policies_hang_is_refused_and_nobody_else() {
     let bob = Occupant::Agent { owner: OwnerId("bob".into()), display: "Bob".into() };
     driver.live.assign(&sane, bob, driver.now).unwrap();
     assert_eq!(driver.call(&sane, "policyDeploy", code).unwrap()["ok"], true);
+}
+
+/// §10: an engine that owns the clock steps so many ticks, and every one of them waits for its policies.
+#[test]
+fn an_engine_steps_so_many_ticks_with_the_answers_of_its_policies() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    assert_eq!(driver.deploy(&seat, "function think() { return [] }")["ok"], true);
+    driver.live.step(20, "the engine", driver.now);
+    driver.live.step(1, "a second engine", driver.now);
+    let mut answers = Vec::new();
+    while answers.len() < 2 {
+        answers.extend(driver.live.take_answers());
+        if answers.len() < 2 {
+            driver.woken.recv_timeout(LOST).expect("the sandbox answers");
+            driver.live.take_in(driver.now);
+        }
+    }
+    let (busy, stepped) = (answers[0].1.as_ref().unwrap_err(), answers[1].1.as_ref().unwrap());
+    assert_eq!((busy.code.as_str(), stepped), ("busy", &json!({ "tick": 20 })));
+    assert_eq!(driver.live.game().tick(), 20);
+    driver.live.step(STEP_MAX + 1, "the engine", driver.now);
+    let refused = driver.live.take_answers().pop().unwrap().1.unwrap_err();
+    assert_eq!((refused.code.as_str(), driver.live.game().tick()), ("invalid", 20));
+}
+
+/// §10: a match whose policies hold it up makes up for so many ticks and drops the rest: it slows down, it never races.
+#[test]
+fn a_stalled_match_makes_up_for_a_bounded_number_of_ticks() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    assert_eq!(driver.deploy(&seat, "function think() { return [] }")["ok"], true);
+    while driver.live.game().wants_round() {
+        driver.live.tick(driver.now);
+    }
+    let stalled_at = driver.live.game().tick();
+    for _ in 0..50 {
+        driver.live.tick(driver.now);
+    }
+    let expected = stalled_at + 1 + u64::from(TICKS_OWED_MAX);
+    while driver.live.game().tick() < expected {
+        driver.woken.recv_timeout(LOST).expect("the sandbox answers");
+        driver.live.take_in(driver.now);
+    }
+    driver.live.take_in(driver.now);
+    assert_eq!(driver.live.game().tick(), expected);
 }

@@ -3,6 +3,7 @@
 use crate::Millis;
 use crate::ack::Ack;
 use crate::game_match::Match;
+use crate::gates::Barred;
 use crate::guard::Refused;
 use playerthree_game::{GameMatch, Name, Seat, SignalBoard};
 use playerthree_schema::utf16_len;
@@ -41,7 +42,7 @@ impl Match {
     /// it accepts, in order, is what a replay has to apply again (§22.4).
     pub(crate) fn signal(&mut self, seat: &Seat, intent: &Value, now: Millis) -> Ack {
         let tick = self.tick();
-        let Some(board) = self.boards.get_mut(&seat.team) else { return Ack::NotController };
+        let Some(board) = self.boards.get_mut(&seat.team) else { return Ack::Barred(Barred::NotController) };
         let before = board.all_changes();
         if let Err(refusal) = board.apply(&seat.role, intent, tick) {
             return refusal.into();

@@ -116,7 +116,7 @@ impl Match {
     /// `busy` past [`WAITS_MAX`], `not_in_match` once the end of the side's play has been told.
     pub fn wait(&mut self, seat: &Seat, right: Right, wait: Wait, now: Millis) -> Result<Waiting, CallError> {
         let lane = self.lane(seat, right)?;
-        if lane.told_end {
+        if lane.told_end && lane.inbox.is_empty() {
             return Err(Code::NotInMatch.into());
         }
         if lane.waits.len() >= WAITS_MAX {

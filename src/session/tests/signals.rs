@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use playerthree_game::Seat;
-use playerthree_session::{Ack, Match, Observe, Right, Wait, Waiting};
+use playerthree_session::{Ack, Barred, Match, Observe, Right, Wait, Waiting};
 use serde_json::{Value, json};
 
 const WAIT: Wait = Wait { millis: 10_000, until: Vec::new() };
@@ -99,9 +99,9 @@ fn signals_pass_every_gate_before_the_board() {
     assert_eq!(red(&mut game, Right::Agent, look()), Ack::ForbiddenRole, "only ground sends a look");
     let supply =
         json!({ "kind": "signal", "signal": { "kind": "supply", "building": "reactor", "to": "ground" } });
-    assert_eq!(red(&mut game, Right::Owner, supply.clone()), Ack::NotController);
+    assert_eq!(red(&mut game, Right::Owner, supply.clone()), Ack::Barred(Barred::NotController));
     game.set_scopes(&air(), &json!(["policy"])).unwrap();
-    assert_eq!(red(&mut game, Right::Agent, supply.clone()), Ack::OutOfScope);
+    assert_eq!(red(&mut game, Right::Agent, supply.clone()), Ack::Barred(Barred::OutOfScope));
     game.set_scopes(&air(), &json!(["act"])).unwrap();
     for malformed in [
         json!({ "kind": "signal", "signal": { "kind": "supply", "building": "base", "to": "ground" } }),
@@ -128,7 +128,7 @@ fn signals_pass_every_gate_before_the_board() {
     assert_eq!(red(&mut game, Right::Agent, supply.clone()), Ack::RateLimited, "a burst of four");
     game.forfeit("red", 0).unwrap();
     tick(&mut game, 0);
-    assert_eq!(red(&mut game, Right::Agent, supply), Ack::GameOver);
+    assert_eq!(red(&mut game, Right::Agent, supply), Ack::Barred(Barred::GameOver));
 }
 
 /// §22.3: a wait ends early when the seat's slice changed since its agent last observed or waited, once.

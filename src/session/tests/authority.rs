@@ -1,0 +1,228 @@
+//! §§4, 7, 8, 9: in which order the gates refuse, with what context intents reach the game, who acts for an absent agent,
+//! and approvals that came too late.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use common::drill::{Drill, Told};
+use common::*;
+use playerthree_game::{Clock, Context, Controller, Name, Runtime, Source};
+use playerthree_session::{Artifact, Code, Deploy, INTENTS_MAX, Match, PRESENCE_MS, Right, Thought};
+use serde_json::{Value, json};
+
+/// A drill whose buckets hold one intent and whose seats of side `a` are ann's agents'.
+fn tight() -> (Match, Drill) {
+    let mut game = Drill::new(Clock::Realtime);
+    game.control.intents.burst = 1;
+    game.control.intents.per_second = 0.01;
+    let (mut game, told) = drill(game, config());
+    game.assign(&lead("a"), agent("ann")).unwrap();
+    game.assign(&wing("a"), agent("ann")).unwrap();
+    (game, told)
+}
+
+fn code(game: &mut Match, right: Right, intent: Value) -> String {
+    act(game, &wing("a"), right, intent).code().to_owned()
+}
+
+/// §9: schema, role, scope, controller, the end, rate, game: whoever fails several gates hears of the first alone.
+#[test]
+fn an_intent_that_fails_several_gates_hears_of_the_first() {
+    let (mut game, told) = tight();
+    let wing = wing("a");
+    let lead_only = json!({ "kind": "cry", "to": "a", "what": "calm" });
+    let refused = json!({ "kind": "refuse" });
+    // Everything is wrong at once; then one fault after the other goes away.
+    assert_eq!(
+        act(&mut game, &lead("a"), Right::Agent, json!({ "kind": "settle", "side": "a", "as": "loss" }))
+            .code(),
+        "ok"
+    );
+    tick(&mut game, 0);
+    game.set_scopes(&wing, &json!([])).unwrap();
+    game.set_controller(&wing, Controller::Bot).unwrap();
+    assert_eq!(code(&mut game, Right::Agent, json!({ "kind": "cry", "to": 7 })), "invalid");
+    assert_eq!(code(&mut game, Right::Agent, lead_only), "forbidden_role");
+    assert_eq!(code(&mut game, Right::Agent, refused.clone()), "out_of_scope");
+    game.set_scopes(&wing, &json!(["act"])).unwrap();
+    assert_eq!(code(&mut game, Right::Agent, refused.clone()), "not_controller");
+    game.set_controller(&wing, Controller::Agent).unwrap();
+    assert_eq!(code(&mut game, Right::Agent, refused.clone()), "game_over");
+
+    let (mut game, _) = tight();
+    assert_eq!(code(&mut game, Right::Agent, refused.clone()), "no");
+    assert_eq!(code(&mut game, Right::Agent, refused), "rate_limited");
+    let reached = |told: &Told| matches!(told, Told::Applied { seat, context, .. } if *seat == wing && context.source == Source::Agent);
+    assert!(!told.told().iter().any(reached), "no refused intent reached the game");
+}
+
+/// §9: a gate before the rate takes no token; the rate comes back with time, and each side of a seat has its own.
+#[test]
+fn a_refusal_before_the_rate_gate_costs_nothing() {
+    let (mut game, _) = tight();
+    for _ in 0..3 {
+        assert_eq!(code(&mut game, Right::Agent, json!({ "kind": "mark" })), "invalid");
+    }
+    assert_eq!(code(&mut game, Right::Agent, mark(1)), "ok");
+    let later = |game: &mut Match, now| {
+        game.act(&wing("a"), Right::Agent, &[mark(1)], now).unwrap()[0].code().to_owned()
+    };
+    assert_eq!(later(&mut game, 99_999), "rate_limited");
+    assert_eq!(later(&mut game, 100_000), "ok", "a hundredth of an intent a second");
+    game.assign(&wing("a"), human("ann")).unwrap();
+    assert_eq!(code(&mut game, Right::Owner, mark(1)), "ok", "the owner's bucket is another one");
+}
+
+/// §4 `act`: none to 64 intents in process, and a game that breaks its own contract is `internal`.
+#[test]
+fn a_call_takes_none_to_64_intents() {
+    let (mut game, _) = drill(Drill::new(Clock::Realtime), config());
+    game.assign(&wing("a"), agent("ann")).unwrap();
+    let acks = |game: &mut Match, many| game.act(&wing("a"), Right::Agent, &vec![mark(1); many], 0);
+    assert_eq!(acks(&mut game, 0).unwrap().len(), 0);
+    assert_eq!(acks(&mut game, INTENTS_MAX).unwrap().len(), 64);
+    assert_eq!(acks(&mut game, INTENTS_MAX + 1).unwrap_err().code, Code::Invalid);
+    let broken = game.act(&wing("a"), Right::Agent, &[json!({ "kind": "break" })], 0);
+    assert_eq!(broken.unwrap_err().code, Code::Internal);
+}
+
+fn contexts(told: &Drill, n: i64) -> Vec<Context> {
+    let context = |told: &Told| match told {
+        Told::Applied { intent, context, .. } if *intent == mark(n) => Some(context.clone()),
+        _ => None,
+    };
+    told.told().iter().filter_map(context).collect()
+}
+
+/// §4 "Owner control": an owner's intent carries the roles of the side that they hold in person, nobody else's any.
+#[test]
+fn an_owners_intent_carries_the_roles_that_they_hold_in_person() {
+    let (mut game, told) = drill(Drill::new(Clock::Realtime), config());
+    let roles =
+        |list: &[&str]| -> Option<Vec<Name>> { Some(list.iter().map(|role| (*role).into()).collect()) };
+    game.assign(&lead("a"), human("ann")).unwrap();
+    game.assign(&wing("a"), human("bob")).unwrap();
+    act(&mut game, &lead("a"), Right::Owner, mark(1));
+    game.assign(&wing("a"), human("ann")).unwrap();
+    act(&mut game, &wing("a"), Right::Owner, mark(2));
+    // Handing the controller on does not end the hold.
+    game.set_controller(&lead("a"), Controller::Agent).unwrap();
+    act(&mut game, &wing("a"), Right::Owner, mark(3));
+    act(&mut game, &lead("a"), Right::Agent, mark(4));
+    let expected = [
+        (1, Source::Owner, roles(&["lead"])),
+        (2, Source::Owner, roles(&["lead", "wing"])),
+        (3, Source::Owner, roles(&["lead", "wing"])),
+        (4, Source::Agent, None),
+    ];
+    for (n, source, owner_roles) in expected {
+        assert_eq!(contexts(&told, n), [Context { source, owner_roles }], "{n}");
+    }
+}
+
+fn activate(game: &mut Match, seat: &playerthree_game::Seat) {
+    let artifact = Artifact { runtime: Runtime::Js, code: b"function think() {}".as_slice().into() };
+    let Deploy::Probe(activation) = game.deploy(seat, artifact).unwrap() else { panic!("an approval") };
+    game.activated(seat, &activation, &Ok(Thought::default()));
+}
+
+fn mandate(autonomy: &str, when_absent: &str) -> Value {
+    json!({ "autonomy": autonomy, "directive": {}, "whenAbsent": when_absent })
+}
+
+/// One tick in which the policy of `lead` of side `a`, if it is asked, marks 5; who marked what in it, by source.
+fn sources(game: &mut Match, told: &Drill, now: u64) -> Vec<Source> {
+    let before = told.told().len();
+    for think in game.begin_round(now, &|_| Some(Vec::new())) {
+        let thought = Thought { intents: vec![mark(5)], ..Thought::default() };
+        game.thought(&think.seat, Ok(thought));
+    }
+    game.end_round(now);
+    let source = |told: &Told| match told {
+        Told::Applied { seat, context, .. } if *seat == lead("a") => Some(context.source),
+        _ => None,
+    };
+    told.told()[before..].iter().filter_map(source).collect()
+}
+
+/// §8, row by row: what reaches the game for a seat whose agent is present or absent, and from which source.
+#[test]
+fn what_acts_for_an_agents_seat_reaches_the_game_with_its_source() {
+    let rows = [
+        // whenAbsent, deployed, present: then absent
+        ("policy", false, vec![], vec![Source::Fallback]),
+        ("policy", true, vec![Source::Policy], vec![Source::Policy]),
+        ("bot", true, vec![Source::Policy], vec![Source::Fallback]),
+        ("hold", true, vec![Source::Policy], vec![]),
+    ];
+    for (when_absent, deployed, present, absent) in rows {
+        let (mut game, told) = drill(Drill::new(Clock::Realtime), config());
+        game.assign(&lead("a"), agent("ann")).unwrap();
+        game.set_mandate(&lead("a"), &mandate("autonomous", when_absent)).unwrap();
+        if deployed {
+            activate(&mut game, &lead("a"));
+        }
+        game.agent_call_started(&lead("a"), 0);
+        game.agent_call_ended(&lead("a"), 0);
+        assert_eq!(sources(&mut game, &told, 1), present, "present, {when_absent}, {deployed}");
+        assert_eq!(sources(&mut game, &told, PRESENCE_MS), absent, "absent, {when_absent}, {deployed}");
+        let seat = &game.seats_json(PRESENCE_MS)[0];
+        assert_eq!((&seat["controller"], &seat["agentActive"]), (&json!("agent"), &json!(false)));
+    }
+}
+
+/// §8: a bot that holds the seat is no fallback, and a held or empty seat has none.
+#[test]
+fn a_bot_that_holds_the_seat_acts_as_a_bot() {
+    let (mut game, told) = drill(Drill::new(Clock::Realtime), config());
+    game.assign(&lead("a"), human("ann")).unwrap();
+    assert_eq!(sources(&mut game, &told, 0), []);
+    game.set_controller(&lead("a"), Controller::Bot).unwrap();
+    assert_eq!(sources(&mut game, &told, 0), [Source::Bot]);
+    game.set_controller(&lead("a"), Controller::None).unwrap();
+    assert_eq!(sources(&mut game, &told, 0), []);
+}
+
+/// §8: what acts is decided once, at the beginning of the thinking phase, and holds for the tick.
+#[test]
+fn one_decision_holds_for_the_whole_tick() {
+    let (mut game, told) = drill(Drill::new(Clock::Realtime), config());
+    game.assign(&lead("a"), agent("ann")).unwrap();
+    activate(&mut game, &lead("a"));
+    let think = |game: &mut Match| {
+        let asked = game.begin_round(PRESENCE_MS, &|_| Some(Vec::new()));
+        asked.into_iter().map(|think| think.seat).collect::<Vec<_>>()
+    };
+    assert_eq!(think(&mut game), [lead("a")], "absent: the policy acts");
+    game.set_mandate(&lead("a"), &mandate("autonomous", "hold")).unwrap();
+    game.heartbeat(PRESENCE_MS);
+    game.thought(&lead("a"), Ok(Thought { intents: vec![mark(5)], ..Thought::default() }));
+    game.end_round(PRESENCE_MS);
+    assert_eq!(contexts(&told, 5).len(), 1, "the decision of this tick");
+    assert_eq!(think(&mut game), [], "the next tick is decided anew");
+    game.end_round(PRESENCE_MS);
+}
+
+/// §7: a deploy request pins the next version; once that is taken, agreeing fails, replaces nothing and wakes the agent.
+#[test]
+fn a_request_whose_version_was_taken_fails() {
+    let (mut game, _) = drill(Drill::new(Clock::Realtime), config());
+    let seat = lead("a");
+    game.assign(&seat, agent("ann")).unwrap();
+    game.set_mandate(&seat, &mandate("supervised", "policy")).unwrap();
+    let artifact = Artifact { runtime: Runtime::Js, code: b"function think() {}".as_slice().into() };
+    let Deploy::Approval(request) = game.deploy(&seat, artifact).unwrap() else { panic!("a probe") };
+    assert_eq!(request["approval"]["version"], 1);
+    game.set_mandate(&seat, &mandate("autonomous", "policy")).unwrap();
+    activate(&mut game, &seat);
+    let id = request["approval"]["id"].as_str().unwrap();
+    assert_eq!(game.resolve_approval(&seat, id, true).unwrap_err().code, Code::ApprovalFailed);
+    let status = game.policy_status(&seat).unwrap();
+    assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("failed")));
+    assert_eq!(game.resolve_approval(&seat, id, true).unwrap_err().code, Code::ApprovalNotFound);
+}
