@@ -11,6 +11,7 @@ use crate::request::{Reply, Request};
 use http::HeaderMap;
 use playerthree_rooms_state::Synchronized;
 use serde_json::Value;
+use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
 
@@ -149,7 +150,7 @@ pub struct Join<Auth> {
 }
 
 /// A matchmaking request, for [`Definition::authorize`] to judge.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AuthRequest {
     /// The bearer token of the `Authorization` header.
     pub token: Option<String>,
@@ -159,6 +160,13 @@ pub struct AuthRequest {
     pub headers: HeaderMap,
     /// The address of the peer, where the server was given it.
     pub remote: Option<IpAddr>,
+}
+
+/// Without what it brings: the token, the headers and the options may all hold secrets.
+impl fmt::Debug for AuthRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("AuthRequest").field("remote", &self.remote).finish_non_exhaustive()
+    }
 }
 
 /// A kind of room that clients ask for by name.

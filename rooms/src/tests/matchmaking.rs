@@ -182,3 +182,11 @@ async fn a_driver_that_fails_refuses_what_needs_it_and_nothing_else() {
     assert!(world.join(Method::JoinById, &room, nothing()).await.is_ok());
     assert_eq!(world.server().listing().len(), 1);
 }
+
+#[test]
+fn a_request_that_is_logged_shows_nothing_it_brought() {
+    let mut request = testing::guest(json!({ "password": "canary" }));
+    request.token = Some("canary".to_owned());
+    request.headers.insert("authorization", http::HeaderValue::from_static("canary"));
+    assert!(!format!("{request:?}").contains("canary"));
+}
