@@ -2,6 +2,7 @@
 
 import type { Connection, Status, Welcome } from "playerthree-client";
 import { accountName, loginForm, logOut } from "./account.js";
+import { ChatPanel } from "./chat.js";
 import { commandBoard } from "./command/board.js";
 import { el, fill, say, select, toast } from "./dom.js";
 import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
@@ -96,7 +97,8 @@ function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, ent
   const board = make({ connection, welcome, side, acted: (acted) => seats.drawActed(acted) });
   const banner = el("div", { class: "banner", role: "status", "aria-live": "assertive", hidden: true });
   match.onLink((link) => showLink(banner, link));
-  const column = el("div", { class: "column" }, resultCard(match, welcome), board.aside, seats.element);
+  const chat = entry.as === "player" && new ChatPanel(connection).element;
+  const column = el("div", { class: "column" }, resultCard(match, welcome), board.aside, seats.element, chat);
   element.dataset.game = welcome.game.id;
   fill(element, matchHead(match, welcome, side), banner, el("div", { class: "stage" }, board.element, column));
   return board;
