@@ -197,3 +197,112 @@ impl Outbox {
         self.waiting.store(0, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::valve::Valve;
+    use std::sync::Arc;
+
+    const A: Bytes = Bytes::from_static(&[0x82, 1, b'a']);
+    const B: Bytes = Bytes::from_static(&[0x82, 2, b'b', b'b']);
+    const C: Bytes = Bytes::from_static(&[0x82, 1, b'c']);
+    const CLOSE: &[u8] = &[CLOSE_FRAME, 0];
+
+    fn opened(space: usize) -> (Outbox, Valve) {
+        let (writer, valve) = Valve::open(space);
+        (Outbox::new(writer), valve)
+    }
+
+    fn write(outbox: &Outbox) -> Poll<io::Result<()>> {
+        outbox.poll_write(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn what_one_turn_brings_leaves_in_one_write() {
+        let (outbox, valve) = opened(100);
+        outbox.push(&[A, B, C]);
+        assert_eq!(valve.out(), ([A, B, C].concat(), 1));
+        assert_eq!(outbox.waiting(), 0);
+    }
+
+    #[test]
+    fn what_the_socket_does_not_take_waits_for_the_connection_in_order() {
+        for space in 0..=A.len() + B.len() {
+            let (outbox, valve) = opened(space);
+            let woken = Arc::new(Woken::default());
+            assert_eq!(outbox.closed(&woken.clone().into()), None);
+            outbox.push(&[A, B]);
+            assert_eq!(woken.0.load(Ordering::Relaxed), space < 7, "{space}");
+            outbox.push(&[C]);
+            valve.let_through(1);
+            outbox.push(&[A]);
+            let all = [A, B, C, A].concat();
+            assert_eq!(outbox.waiting(), all.len() - valve.out().0.len());
+            for _ in 0..all.len() {
+                valve.let_through(1);
+                assert!(!matches!(write(&outbox), Poll::Ready(Err(_))));
+            }
+            assert_eq!(valve.out().0, all, "{space}");
+            assert_eq!(outbox.waiting(), 0);
+        }
+    }
+
+    #[test]
+    fn a_socket_that_breaks_ends_its_connection() {
+        let (outbox, valve) = opened(100);
+        let woken = Arc::new(Woken::default());
+        assert_eq!(outbox.closed(&woken.clone().into()), None);
+        valve.break_off();
+        outbox.push(&[A]);
+        outbox.push(&[B]);
+        assert!(woken.0.load(Ordering::Relaxed));
+        assert!(matches!(write(&outbox), Poll::Ready(Err(_))));
+        assert_eq!(outbox.waiting(), 0);
+    }
+
+    #[test]
+    fn a_socket_that_is_to_close_takes_its_close_frame_and_nothing_more() {
+        let (outbox, valve) = opened(100);
+        outbox.push(&[A]);
+        outbox.close(CloseReason::Replaced);
+        outbox.close(CloseReason::Normal);
+        outbox.push(&[B]);
+        assert_eq!(outbox.closed(Waker::noop()), Some(CloseReason::Replaced));
+        outbox.control(CLOSE);
+        outbox.push(&[B]);
+        assert!(write(&outbox).is_ready());
+        assert_eq!(valve.out().0, [&A, CLOSE].concat());
+    }
+
+    #[test]
+    fn nothing_follows_the_answer_to_a_close() {
+        let (outbox, valve) = opened(100);
+        outbox.control(CLOSE);
+        outbox.push(&[A]);
+        assert_eq!(outbox.closed(Waker::noop()), None, "the connection ends by itself");
+        assert!(write(&outbox).is_ready());
+        assert_eq!(valve.out().0, CLOSE);
+    }
+
+    #[test]
+    fn a_slow_reader_gets_the_frame_that_is_partly_out_and_no_other() {
+        let (outbox, valve) = opened(4);
+        outbox.push(&[A, B, C]);
+        outbox.drop_whole_frames();
+        outbox.control(CLOSE);
+        valve.let_through(100);
+        assert!(write(&outbox).is_ready());
+        assert_eq!(valve.out().0, [&A[..], &B, CLOSE].concat());
+        assert_eq!(outbox.waiting(), 0);
+    }
+}

@@ -106,3 +106,31 @@ async fn a_cut_frame_is_no_message() {
     world.rest().await;
     assert_eq!(world.heard(), [Heard::Join(session), Heard::Message(session, 1)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_broadcasts_of_one_turn_are_bounded_too() {
+    let world = World::new(Config { outbound_queue_bytes: 200_000, ..without_pings() });
+    let mut client = world.create(nothing()).await;
+    // As many as the queue and the pipe hold, then more.
+    client.send(PADS, 200).await;
+    world.rest().await;
+    assert_eq!(world.listed(client.seat).unwrap().connected, 1);
+    client.send(PADS, 1000).await;
+    assert_eq!(client.closed().await, 4100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_of_ones_own_and_broadcasts_keep_their_order() {
+    let world = World::new(without_pings());
+    let mut first = world.create(nothing()).await;
+    let seat = world.seat(Method::JoinById, first.seat.room.as_str(), nothing()).await.unwrap();
+    let mut second = world.connect(seat, None).await.unwrap();
+    first.send(MIX, 0).await;
+    first.send(MIX, 0).await;
+    for (client, numbers) in [(&mut first, [1, 2, 5, 6]), (&mut second, [1, 3, 4, 5])] {
+        assert_eq!(client.next().await.unwrap(), b"\x0d\xa7welcome\x01");
+        for number in numbers.into_iter().chain(numbers) {
+            assert_eq!(client.next().await.unwrap(), [b"\x0d\xa3mix".as_slice(), &[number]].concat());
+        }
+    }
+}

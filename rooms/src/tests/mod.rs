@@ -6,7 +6,9 @@ mod life;
 mod limits;
 mod matchmaking;
 mod plan;
+mod sockets;
 mod transcripts;
+pub(crate) mod valve;
 
 use crate::matchmaker::Method;
 use crate::sync::lock;
@@ -19,7 +21,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::Role;
@@ -46,6 +48,8 @@ struct Recorder {
     stays: bool,
     /// Refuses the seats of clients that say `unfit`.
     picky: bool,
+    /// Pads broadcast so far.
+    pads: u64,
 }
 
 const SAY: u32 = 0;
@@ -55,6 +59,9 @@ const UNLOCK: u32 = 3;
 const FLOOD: u32 = 4;
 const HIDE: u32 = 5;
 const PANIC: u32 = 6;
+const PAD: u32 = 7;
+const PADS: u32 = 8;
+const MIX: u32 = 9;
 
 #[derive(Clone, Default)]
 struct Recorders {
@@ -82,7 +89,7 @@ impl Definition for Recorders {
         lock(&self.handles).push(cx.handle());
         let hold = options["hold"].as_u64().map(Duration::from_millis);
         let picky = options["picky"] == true;
-        Ok(Recorder { log: self.log.clone(), hold, stays: options["stays"] == true, picky })
+        Ok(Recorder { log: self.log.clone(), hold, stays: options["stays"] == true, picky, pads: 0 })
     }
 
     fn settings(&self) -> RoomSettings {
@@ -94,6 +101,14 @@ impl Definition for Recorders {
 impl Recorder {
     fn hear(&self, heard: Heard) {
         lock(&self.log).push(heard);
+    }
+
+    /// Broadcasts a message of `size` bytes that carries its number.
+    fn pad(&mut self, cx: &mut Cx<'_, Self>, size: usize) {
+        let mut body = self.pads.to_be_bytes().to_vec();
+        body.resize(size, 0);
+        self.pads += 1;
+        cx.broadcast_frame(&crate::Frame::bytes("pad", &body), &[]);
     }
 }
 
@@ -138,6 +153,16 @@ impl Room for Recorder {
                 for _ in 0..number {
                     cx.send_bytes(client, "flood", &[0; 1000]);
                 }
+            }
+            MessageType::Number(PAD) => self.pad(cx, usize::try_from(number).unwrap()),
+            MessageType::Number(PADS) => (0..number).for_each(|_| self.pad(cx, 1000)),
+            MessageType::Number(MIX) => {
+                cx.broadcast("mix", &1, &[]).unwrap();
+                cx.send(client, "mix", &2).unwrap();
+                cx.broadcast("mix", &3, &[client]).unwrap();
+                cx.broadcast("mix", &4, &[client, client]).unwrap();
+                cx.broadcast("mix", &5, &[]).unwrap();
+                cx.send(client, "mix", &6).unwrap();
             }
             _ => return Err(BadMessage::UnknownType),
         }
@@ -217,16 +242,7 @@ impl World {
     /// Opens a seat's socket and leaves the join unacknowledged.
     async fn open(&self, seat: Seat, token: Option<&str>) -> Result<Client, u16> {
         let ours = testing::pipe(&self.server, (seat.room, seat.session), token, 16 * 1024);
-        let socket = WebSocketStream::from_raw_socket(ours, Role::Client, None).await;
-        let mut client = Client { socket, seat, token: String::new() };
-        let first = client.next().await?;
-        if first[0] != wire::JOIN_ROOM {
-            assert_eq!(first[0], wire::ERROR);
-            return Err(client.closed().await);
-        }
-        client.token = String::from_utf8(first[2..26].to_vec()).unwrap();
-        assert_eq!(&first[26..], b"\x04none");
-        Ok(client)
+        Client::greeted(WebSocketStream::from_raw_socket(ours, Role::Client, None).await, seat).await
     }
 
     fn heard(&self) -> Vec<Heard> {
@@ -243,13 +259,26 @@ impl World {
     }
 }
 
-struct Client {
-    socket: WebSocketStream<DuplexStream>,
+struct Client<S = DuplexStream> {
+    socket: WebSocketStream<S>,
     seat: Seat,
     token: String,
 }
 
-impl Client {
+impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
+    /// A client with the answer to its join, or the code of the close.
+    async fn greeted(socket: WebSocketStream<S>, seat: Seat) -> Result<Self, u16> {
+        let mut client = Self { socket, seat, token: String::new() };
+        let first = client.next().await?;
+        if first[0] != wire::JOIN_ROOM {
+            assert_eq!(first[0], wire::ERROR);
+            return Err(client.closed().await);
+        }
+        client.token = String::from_utf8(first[2..26].to_vec()).unwrap();
+        assert_eq!(&first[26..], b"\x04none");
+        Ok(client)
+    }
+
     async fn send_raw(&mut self, bytes: Vec<u8>) {
         // A closed socket takes nothing; what it was closed with is what tests look at.
         let _ = self.socket.send(Frame::Binary(bytes.into())).await;

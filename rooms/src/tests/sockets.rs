@@ -1,0 +1,194 @@
+//! Real sockets: what happens when one takes less than the room writes, and when it is gone.
+
+use super::*;
+use crate::serve;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_tungstenite::client_async;
+
+const MIB: usize = 1024 * 1024;
+
+/// More pads of 50,000 bytes than any socket here holds.
+const MANY: u64 = 2_000;
+
+/// A server on a port of its own.
+struct Host {
+    world: World,
+    address: SocketAddr,
+    pads: AtomicU64,
+}
+
+impl Host {
+    /// Queues of `queue` bytes, and limits that no test comes near otherwise.
+    async fn new(queue: usize) -> Self {
+        let world = World::new(Config {
+            outbound_queue_bytes: queue,
+            messages_per_second: 1_000_000,
+            close_linger: Duration::from_secs(60),
+            ..without_pings()
+        });
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let limits = world.server.config().serve;
+        tokio::spawn(serve(listener, world.server.router(), limits, std::future::pending()));
+        Self { world, address, pads: AtomicU64::new(0) }
+    }
+
+    /// A client that holds little of what it does not read.
+    async fn dial(&self, seat: Seat, token: Option<&str>) -> Client<TcpStream> {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(64 * 1024).unwrap();
+        let stream = socket.connect(self.address).await.unwrap();
+        let token = token.map(|token| format!("&reconnectionToken={token}")).unwrap_or_default();
+        let Seat { room, session } = seat;
+        let url = format!("ws://{}/{}/{room}?sessionId={session}{token}", self.address, "process");
+        let (socket, _) = client_async(url, stream).await.unwrap();
+        let mut client = Client::greeted(socket, seat).await.unwrap();
+        client.send_raw(vec![wire::JOIN_ROOM]).await;
+        client.next().await.unwrap();
+        client
+    }
+
+    /// Two clients in one room.
+    async fn two(&self) -> (Client<TcpStream>, Client<TcpStream>) {
+        let options = json!({ "hold": 60_000 });
+        let seat = self.world.seat(Method::Create, "room", options).await.unwrap();
+        let first = self.dial(seat, None).await;
+        let seat = self.world.seat(Method::JoinById, seat.room.as_str(), nothing()).await.unwrap();
+        (first, self.dial(seat, None).await)
+    }
+
+    /// Lets the room broadcast a pad, and waits until `client` has it.
+    async fn pad(&self, client: &mut Client<TcpStream>, size: usize) {
+        client.send(PAD, size as u64).await;
+        let number = self.pads.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(client.pad().await, Ok((number, size)));
+    }
+
+    fn pads(&self) -> u64 {
+        self.pads.load(Ordering::Relaxed)
+    }
+
+    fn waiting(&self) -> usize {
+        self.world.server.shared().sockets.iter().map(|outbox| outbox.waiting()).sum()
+    }
+
+    /// Pads until one of the sockets takes no more; `reader` reads them.
+    async fn fill(&self, reader: &mut Client<TcpStream>) {
+        while self.waiting() == 0 {
+            self.pad(reader, 50_000).await;
+            assert!(self.pads() < MANY, "a socket that nobody reads takes everything");
+        }
+    }
+}
+
+impl Client<TcpStream> {
+    /// The number and size of the next pad, or the code of the close.
+    async fn pad(&mut self) -> Result<(u64, usize), u16> {
+        let message = self.next().await?;
+        let body = message.strip_prefix(b"\x11\xa3pad").expect("a pad");
+        let (number, _) = body.split_first_chunk::<8>().unwrap();
+        Ok((u64::from_be_bytes(*number), body.len()))
+    }
+
+    /// Reads on to the end. Returns how many pads came, in order and without a gap, and the code of the close.
+    async fn rest(&mut self) -> (u64, u16) {
+        for expected in 0.. {
+            match self.pad().await {
+                Ok((number, _)) => assert_eq!(number, expected),
+                Err(code) => return (expected, code),
+            }
+        }
+        unreachable!("a socket ends")
+    }
+}
+
+// Field report U35.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_socket_that_stops_reading_is_closed_as_slow_and_its_room_goes_on() {
+    let host = Host::new(MIB).await;
+    let (mut slow, mut other) = host.two().await;
+    let dropped = Heard::Drop(slow.seat.session, 4100);
+    // Each pad is read by the other while the slow one reads nothing.
+    while !host.world.heard().contains(&dropped) {
+        host.pad(&mut other, 50_000).await;
+        assert!(host.pads() < MANY);
+    }
+    let (got, code) = slow.rest().await;
+    assert_eq!(code, 4100);
+    assert!(got < host.pads(), "what waited for the slow reader is dropped");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frames_keep_their_order_while_the_queue_comes_and_goes() {
+    let host = Host::new(64 * MIB).await;
+    let (mut slow, mut other) = host.two().await;
+    let mut read = 0;
+    for _ in 0..3 {
+        host.fill(&mut other).await;
+        // The queue runs empty under further frames, large and small.
+        while read < host.pads() {
+            if read % 4 == 0 {
+                host.pad(&mut other, 1000).await;
+            }
+            assert_eq!(slow.pad().await.unwrap().0, read);
+            read += 1;
+        }
+    }
+    assert_eq!(host.waiting(), 0);
+}
+
+#[tokio::test]
+async fn a_frame_larger_than_any_socket_buffer_arrives_whole() {
+    let host = Host::new(64 * MIB).await;
+    let (mut slow, mut other) = host.two().await;
+    host.pad(&mut other, 12 * MIB).await;
+    assert!(host.waiting() > MIB, "{}", host.waiting());
+    host.pad(&mut other, 100).await;
+    assert_eq!(slow.pad().await, Ok((0, 12 * MIB)));
+    assert_eq!(slow.pad().await, Ok((1, 100)));
+    assert_eq!(host.waiting(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_socket_that_is_reset_leaves_and_its_room_goes_on() {
+    let host = Host::new(64 * MIB).await;
+    let (mut slow, mut other) = host.two().await;
+    host.fill(&mut other).await;
+    slow.socket.get_mut().set_zero_linger().unwrap();
+    let session = slow.seat.session;
+    drop(slow);
+    while !host.world.heard().contains(&Heard::Drop(session, 1006)) {
+        host.pad(&mut other, 1000).await;
+        assert!(host.pads() < 1_000_000);
+    }
+    host.pad(&mut other, 1000).await;
+    assert_eq!(host.waiting(), 0, "nothing waits for a socket that is gone");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replaced_socket_gets_what_was_sent_before_and_nothing_more() {
+    let host = Host::new(64 * MIB).await;
+    let (mut old, mut other) = host.two().await;
+    host.fill(&mut other).await;
+    let before = host.pads();
+    let mut new = host.dial(old.seat, Some(&old.token)).await;
+    for _ in 0..10 {
+        host.pad(&mut other, 1000).await;
+    }
+    assert_eq!(old.rest().await, (before, 4002));
+    for number in before..before + 10 {
+        assert_eq!(new.pad().await, Ok((number, 1000)));
+    }
+}
+
+#[tokio::test]
+async fn a_close_is_answered_and_nothing_follows_the_answer() {
+    let host = Host::new(MIB).await;
+    let (mut leaving, mut other) = host.two().await;
+    leaving.socket.close(None).await.unwrap();
+    assert_eq!(leaving.next().await, Err(1005));
+    host.pad(&mut other, 1000).await;
+    assert!(leaving.socket.next().await.is_none(), "the answer to a close is the last frame");
+}
