@@ -37,7 +37,8 @@ struct Position<'a> {
     name: &'a str,
 }
 
-const POSITION: Position<'static> = Position { x: 12.5, y: -7.25, turn: 1_000_000, name: "a name of some length" };
+const POSITION: Position<'static> =
+    Position { x: 12.5, y: -7.25, turn: 1_000_000, name: "a name of some length" };
 
 enum Event {
     Beat,

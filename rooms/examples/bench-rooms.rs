@@ -1,5 +1,5 @@
-//! The rooms that the load harness drives: `lobby` (does nothing), `broadcast` (a message to everybody on a beat) and
-//! `echo`.
+//! The rooms that the load harness drives: `lobby` (does nothing), `broadcast` (a message to everybody on a beat),
+//! `echo`, and `state` (a world in which everything moves on every tick).
 //!
 //! `cargo run --release -p playerthree-rooms --example bench-rooms -- [port]`. Its limits are far apart, for what is
 //! measured is what a message costs.
@@ -8,6 +8,7 @@ use playerthree_rooms::{
     AuthRequest, BadMessage, Config, Cx, Definition, Frame, Join, Message, MessageType, Refusal, Room,
     ServeLimits, Server, SessionId, TimerId, serve,
 };
+use playerthree_rooms_state::{Map, State, Synced, Synchronized};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -24,6 +25,18 @@ enum Kind {
     Lobby,
     Broadcast,
     Echo,
+    State,
+}
+
+#[derive(State, Default)]
+struct Entity {
+    x: f32,
+    y: f32,
+}
+
+#[derive(State, Default)]
+struct World {
+    entities: Map<Entity>,
 }
 
 impl Definition for Kind {
@@ -37,9 +50,11 @@ impl Definition for Kind {
         if let Some(seats) = options["maxClients"].as_u64().and_then(|seats| usize::try_from(seats).ok()) {
             cx.set_max_clients(seats);
         }
-        let mut room = BenchRoom { kind: *self, beat: None, sent: 0 };
-        if let Kind::Broadcast = self {
-            room.set_beat(cx, options).map_err(|_| Refusal::bad_options())?;
+        let mut room = BenchRoom { kind: *self, beat: None, sent: 0, world: None };
+        match self {
+            Kind::Broadcast => room.set_beat(cx, options).map_err(|_| Refusal::bad_options())?,
+            Kind::State => room.set_world(cx, options).map_err(|_| Refusal::bad_options())?,
+            Kind::Lobby | Kind::Echo => {}
         }
         Ok(room)
     }
@@ -48,7 +63,9 @@ impl Definition for Kind {
 struct BenchRoom {
     kind: Kind,
     beat: Option<Beat>,
+    /// Messages sent, or ticks of the world.
     sent: u64,
+    world: Option<Synced<World>>,
 }
 
 struct Beat {
@@ -64,6 +81,12 @@ struct BeatOptions {
     bytes: usize,
 }
 
+#[derive(Deserialize)]
+struct WorldOptions {
+    entities: u16,
+    hz: f64,
+}
+
 #[derive(Serialize)]
 struct Measured<'a> {
     t: f64,
@@ -77,14 +100,42 @@ impl BenchRoom {
         if let Some(beat) = self.beat.take() {
             cx.cancel(beat.timer);
         }
-        let period = Duration::try_from_secs_f64(1.0 / options.hz).map_err(|_| BadMessage::Undecodable)?;
-        let catch_up =
-            Duration::from_secs(u64::from(CATCH_UP_SECONDS)).as_millis() / period.as_millis().max(1);
-        let timer = cx.set_fixed_step(period, u32::try_from(catch_up).unwrap_or(u32::MAX));
+        let (timer, _) = step(cx, options.hz)?;
         let filler = "x".repeat(options.bytes.saturating_sub(MESSAGE_OVERHEAD));
         self.beat = Some(Beat { timer, burst: options.burst, filler });
         Ok(())
     }
+
+    fn set_world(&mut self, cx: &mut Cx<'_, Self>, options: &Value) -> Result<(), BadMessage> {
+        let options = WorldOptions::deserialize(options).map_err(|_| BadMessage::Undecodable)?;
+        let (_, period) = step(cx, options.hz)?;
+        cx.set_patch_interval(period);
+        let mut world = World::default();
+        for number in 0..options.entities {
+            let entity = Entity { x: number.into(), y: -f32::from(number) };
+            world.entities.insert(number.to_string(), entity);
+        }
+        self.world = Some(Synced::new(world));
+        Ok(())
+    }
+
+    fn tick(&mut self) {
+        let Some(world) = &mut self.world else { return };
+        self.sent += 1;
+        // Every thousand ticks the world begins again.
+        let tick = f32::from(u16::try_from(self.sent % 1000).unwrap_or_default());
+        for (number, entity) in (0_u16..).zip(world.entities.values_mut()) {
+            entity.x = f32::from(number) + tick * 0.125;
+            entity.y = tick * 0.25 - f32::from(number);
+        }
+    }
+}
+
+/// Steps at `hz`, whose stalls are made up for.
+fn step(cx: &mut Cx<'_, BenchRoom>, hz: f64) -> Result<(TimerId, Duration), BadMessage> {
+    let period = Duration::try_from_secs_f64(1.0 / hz).map_err(|_| BadMessage::Undecodable)?;
+    let catch_up = Duration::from_secs(u64::from(CATCH_UP_SECONDS)).as_millis() / period.as_millis().max(1);
+    Ok((cx.set_fixed_step(period, u32::try_from(catch_up).unwrap_or(u32::MAX)), period))
 }
 
 fn microseconds() -> f64 {
@@ -97,6 +148,10 @@ fn microseconds() -> f64 {
 impl Room for BenchRoom {
     type Event = ();
     type Auth = ();
+
+    fn state(&mut self) -> Option<&mut dyn Synchronized> {
+        self.world.as_mut().map(|world| world as &mut dyn Synchronized)
+    }
 
     fn on_join(&mut self, _: &mut Cx<'_, Self>, _: SessionId, _: Join<()>) -> Result<(), Refusal> {
         Ok(())
@@ -119,7 +174,7 @@ impl Room for BenchRoom {
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Self>, _: TimerId) {
-        let Some(beat) = &self.beat else { return };
+        let Some(beat) = &self.beat else { return self.tick() };
         for _ in 0..beat.burst {
             self.sent += 1;
             let message = Measured { t: microseconds(), n: self.sent, d: &beat.filler };
@@ -152,6 +207,7 @@ async fn main() -> anyhow::Result<()> {
         .define("lobby", Kind::Lobby)
         .define("broadcast", Kind::Broadcast)
         .define("echo", Kind::Echo)
+        .define("state", Kind::State)
         .build()?;
     let health = axum::routing::get(|| std::future::ready(axum::Json(json!({ "live": true }))));
     let app = server.router().route("/health", health);
