@@ -1,8 +1,11 @@
 //! The command line of `playerthree load`, and the plan that it describes once its relations are checked.
 
+use super::script::Script;
 use anyhow::{bail, ensure};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is sent per second by each client when `--rate` is left out.
@@ -47,6 +50,10 @@ pub(crate) struct LoadArgs {
     /// Bytes of filler in each message, 0 to 60000; only with broadcast and echo
     #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=60_000))]
     pub(super) filler: usize,
+    /// A script for --scenario scripted, a JSON file: {"options": {...}, "steps": [{"send": {"type": "echo", "payload":
+    /// 1}}, {"expect": "echo"}, {"pauseMs": 100}]}; each client repeats the steps
+    #[arg(long, value_name = "FILE")]
+    pub(super) script: Option<PathBuf>,
     /// Prints one JSON object instead of a table; times in it are microseconds
     #[arg(long)]
     pub(super) json: bool,
@@ -73,6 +80,8 @@ pub(super) enum Scenario {
     Churn,
     /// In pairs: log in, play a game with random moves to its end, leave and begin again
     Play,
+    /// Go through the steps of --script again and again
+    Scripted,
 }
 
 impl Scenario {
@@ -84,6 +93,7 @@ impl Scenario {
             Self::Echo => "echo",
             Self::Churn => "churn",
             Self::Play => "play",
+            Self::Scripted => "scripted",
         }
     }
 
@@ -95,6 +105,7 @@ impl Scenario {
             Self::Echo => Some("round_trip"),
             Self::Churn => Some("join_and_leave"),
             Self::Play => Some("act"),
+            Self::Scripted => Some("answer"),
         }
     }
 
@@ -104,6 +115,7 @@ impl Scenario {
             Self::Join | Self::Idle | Self::Broadcast | Self::Echo => None,
             Self::Churn => Some("cycles"),
             Self::Play => Some("games"),
+            Self::Scripted => Some("rounds"),
         }
     }
 
@@ -129,6 +141,8 @@ pub(super) struct Plan {
     /// Messages per second of one client.
     pub(super) rate: f64,
     pub(super) filler: usize,
+    /// What clients join with and do; without steps in every scenario but `scripted`.
+    pub(super) script: Arc<Script>,
 }
 
 impl Plan {
@@ -137,6 +151,12 @@ impl Plan {
         if !scenario.sends_at_a_rate() && (args.rate.is_some() || args.filler > 0) {
             bail!("--rate and --filler go with --scenario broadcast or echo");
         }
+        let script = match (scenario, &args.script) {
+            (Scenario::Scripted, Some(path)) => Script::read(path)?,
+            (Scenario::Scripted, None) => bail!("scripted needs a --script"),
+            (_, Some(_)) => bail!("--script goes with --scenario scripted"),
+            (_, None) => Script::default(),
+        };
         let rate = args.rate.unwrap_or(DEFAULT_RATE);
         ensure!(rate > 0.0 && rate <= MAX_RATE, "--rate must be above 0 and at most {MAX_RATE}");
         let pairs = args.clients / 2;
@@ -162,6 +182,7 @@ impl Plan {
             },
             rate,
             filler: args.filler,
+            script: Arc::new(script),
         })
     }
 
@@ -216,6 +237,9 @@ mod tests {
             "--scenario nothing",
             "--scenario idle --rate 1",
             "--scenario play --filler 1",
+            "--scenario scripted",
+            "--scenario scripted --script /nowhere/at/all",
+            "--script x",
             "--scenario play --clients 3",
             "--scenario play --rooms 1",
             "--clients 2 --rooms 3",

@@ -5,7 +5,6 @@ use super::args::Plan;
 use super::tally::{Board, Meter};
 use super::window::{Phase, Window};
 use playerthree_client::{Client, Event, Room};
-use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
@@ -111,7 +110,7 @@ impl Context {
         // The semaphore is never closed.
         let _turn = self.ramp.acquire().await.ok()?;
         let join = self.begin_join(Instant::now());
-        let result = self.client.create(&self.plan.room, &json!({})).await;
+        let result = self.client.create(&self.plan.room, &self.plan.script.options).await;
         let seat = self.seated(index, join, result);
         let room_id = seat.as_ref().map(|seat| seat.room.room_id().to_owned()).unwrap_or_default();
         self.group(index).room_id.send_replace(Some(room_id));
@@ -140,7 +139,7 @@ impl Context {
     /// Joins a room that exists; the join counts from `begun`.
     pub(super) async fn join(&self, index: usize, room_id: &str, begun: Instant) -> Option<Seat<'_>> {
         let join = self.begin_join(begun);
-        let result = self.client.join_by_id(room_id, &json!({})).await;
+        let result = self.client.join_by_id(room_id, &self.plan.script.options).await;
         self.seated(index, join, result)
     }
 

@@ -9,6 +9,7 @@ mod process;
 mod progress;
 mod report;
 mod scenario;
+mod script;
 mod table;
 mod tally;
 mod target;

@@ -31,7 +31,13 @@ async fn url_of_a_server() -> anyhow::Result<String> {
     let url = format!("http://{}", listener.local_addr()?);
     // A data directory serves one server at a time, and these run side by side.
     let data = tempfile::tempdir()?;
-    let line = [OsStr::new("serve"), OsStr::new("--data"), data.path().as_os_str()];
+    // All clients of a load come from one address.
+    let line = [
+        OsStr::new("serve"),
+        OsStr::new("--joins-per-address=1000000"),
+        OsStr::new("--data"),
+        data.path().as_os_str(),
+    ];
     let args = ServeCli::try_parse_from(line)?.serve;
     tokio::spawn(async move {
         let served = serve::serve(listener, &args, pending()).await;
@@ -64,6 +70,42 @@ async fn echo_counts_every_message_and_its_return() -> anyhow::Result<()> {
     assert!(measure.expected > 0);
     assert_eq!(measure.arrived, measure.expected);
     assert!(report.messages.sent_bytes > 100 * report.messages.sent);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_script_is_gone_through_again_and_again() -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("script.json");
+    let script = json!({
+        "options": { "seen": 1 },
+        "steps": [
+            { "send": { "type": "echo", "payload": { "n": 1 } } },
+            { "send": { "type": "echo", "payload": { "n": 2 } } },
+            { "expect": "echo" },
+            { "expect": "echo" },
+            { "pauseMs": 20 },
+        ],
+    });
+    std::fs::write(&path, script.to_string())?;
+    let report =
+        whole(&format!("--scenario scripted --clients 4 --rooms 2 --script {}", path.display())).await?;
+    assert!(report.worked());
+    assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
+    let measure = report.latency.as_ref().expect("a latency");
+    assert!(measure.expected > 0);
+    assert_eq!(measure.arrived, measure.expected);
+    assert!(report.rounds.as_ref().expect("rounds").completed > 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_script_that_waits_in_vain_says_so() -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("script.json");
+    std::fs::write(&path, r#"{"steps": [{"send": {"type": "echo"}}, {"expect": "never"}]}"#)?;
+    let report = whole(&format!("--scenario scripted --clients 1 --script {}", path.display())).await?;
+    assert_eq!(report.latency.as_ref().expect("a latency").arrived, 0);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod churn;
 mod idle;
 mod join;
 mod play;
+mod scripted;
 mod traffic;
 
 use super::args::Scenario;
@@ -20,6 +21,7 @@ pub(super) async fn run(context: Arc<Context>, index: usize) {
         Scenario::Echo => traffic::run(&context, index, traffic::Way::Echo).await,
         Scenario::Churn => churn::run(&context, index).await,
         Scenario::Play => play::run(&context, index).await,
+        Scenario::Scripted => scripted::run(&context, index).await,
     }
 }
 
@@ -27,7 +29,7 @@ pub(super) async fn run(context: Arc<Context>, index: usize) {
 pub(super) fn tasks(context: &Context) -> usize {
     let plan = &context.plan;
     match plan.scenario {
-        Scenario::Idle | Scenario::Broadcast | Scenario::Echo => plan.clients,
+        Scenario::Idle | Scenario::Broadcast | Scenario::Echo | Scenario::Scripted => plan.clients,
         Scenario::Join | Scenario::Churn => plan.rooms + plan.clients,
         Scenario::Play => plan.clients / 2,
     }
@@ -37,7 +39,7 @@ pub(super) fn tasks(context: &Context) -> usize {
 pub(super) fn ramp(context: &Context) -> usize {
     let plan = &context.plan;
     match plan.scenario {
-        Scenario::Idle | Scenario::Broadcast | Scenario::Echo => plan.clients,
+        Scenario::Idle | Scenario::Broadcast | Scenario::Echo | Scenario::Scripted => plan.clients,
         Scenario::Join | Scenario::Churn => plan.rooms,
         Scenario::Play => plan.clients / 2,
     }
