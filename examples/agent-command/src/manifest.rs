@@ -7,8 +7,8 @@ use crate::requests;
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
-    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits, Runtime,
-    Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members, t,
+    ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits,
+    PracticeLimits, Runtime, Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members, t,
 };
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ fn control() -> Control {
             max_log_line_bytes: 256,
         }),
         stream: Some(StreamLimits { max_hz: 5.0, intents_per_tick: 16 }),
-        practice: None,
+        practice: Some(PracticeLimits { max_ticks: 18_000, concurrent: 2 }),
         pool: None,
         chat: Some(ChatLimits {
             max_tell_chars: 300,

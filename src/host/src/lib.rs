@@ -6,6 +6,7 @@ mod accounts;
 mod agents;
 mod live;
 mod policies;
+mod practice;
 mod sandboxed;
 mod secret;
 mod trial;

@@ -4,10 +4,12 @@
 //! of policies arrive on other threads; they queue here (at most one an instance) and a wake-up tells the actor.
 
 use crate::policies::{Answered, NoProbe, Policies, PolicyPlaces, Probe};
+use crate::practice::{PracticeId, Practices};
+use crate::trial::Trial;
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
     Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant,
-    PolicyError, Right, Scope, Stats, Thought, WaitId, Waiting,
+    PolicyError, Practice, Right, Scope, Stats, Thought, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -31,6 +33,8 @@ pub struct Live<R> {
     policies: Policies,
     waits: HashMap<WaitId, (R, Option<Seat>)>,
     probes: HashMap<Seat, (Activation, Option<R>)>,
+    practices: Practices,
+    practising: HashMap<PracticeId, (R, Seat, Right)>,
     answers: Vec<(R, Answer)>,
     owed: u32,
     /// What an engine that owns the clock asked for: ticks left, and who waits.
@@ -40,11 +44,14 @@ pub struct Live<R> {
 impl<R> Live<R> {
     /// Joins a match to its sandbox, whose instances take `places`. `wake` is called on other threads when a policy answered; it must not block.
     pub fn new(game: Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let practices = Practices::new(places.clone(), Arc::clone(&wake));
         let policies = Policies::new(Arc::clone(game.surface()), places, wake);
         Self {
             game,
             policies,
             waits: HashMap::new(),
+            practices,
+            practising: HashMap::new(),
             probes: HashMap::new(),
             answers: Vec::new(),
             owed: 0,
@@ -86,6 +93,7 @@ impl<R> Live<R> {
     pub fn assign(&mut self, seat: &Seat, occupant: Occupant, now: Millis) -> Result<(), CallError> {
         if self.game.assign(seat, occupant)? == Handover::NewOwner {
             self.end_policies(seat, Code::BadToken);
+            self.end_practices(seat);
         }
         self.play_turns(now);
         Ok(())
@@ -96,6 +104,14 @@ impl<R> Live<R> {
         self.policies.end(seat);
         if let Some((_, Some(caller))) = self.probes.remove(seat) {
             self.answers.push((caller, Err(why.into())));
+        }
+    }
+
+    /// Ends the practices of a seat whose owner is gone.
+    fn end_practices(&mut self, seat: &Seat) {
+        for (id, (caller, ..)) in self.practising.extract_if(|_, (_, of, _)| of == seat) {
+            self.practices.cancel(id);
+            self.answers.push((caller, Err(Code::BadToken.into())));
         }
     }
 
@@ -111,6 +127,7 @@ impl<R> Live<R> {
         match call.and_then(|call| self.carry_out(seat, right, call, now)) {
             Ok(Step::Done(value)) => self.finish(agent, caller, Ok(value), now),
             Ok(Step::Waiting(id)) => _ = self.waits.insert(id, (caller, agent)),
+            Ok(Step::Practising(id)) => _ = self.practising.insert(id, (caller, seat.clone(), right)),
             Ok(Step::Probing(activation)) => {
                 // Only presence counts from here; the probe itself is bounded by the sandbox.
                 self.answered(agent, now);
@@ -130,6 +147,11 @@ impl<R> Live<R> {
             if let Some((_, agent)) = self.waits.remove(&id) {
                 self.answered(agent, now);
             }
+        }
+        let ended: Vec<_> = self.practising.extract_if(|_, (caller, ..)| gone(caller)).collect();
+        for (id, (_, seat, right)) in ended {
+            self.practices.cancel(id);
+            self.answered((right == Right::Agent).then_some(seat), now);
         }
     }
 
@@ -176,6 +198,10 @@ impl<R> Live<R> {
                 self.deployed(seat, |game, seat| game.rollback(seat, version))
             }
             Call::Say(text) => self.game.say(seat, right, &text, now).map(Step::Done),
+            Call::Practice(practice) => {
+                self.allowed(seat, right, Scope::Practice)?;
+                self.practise(seat, *practice).map(Step::Practising)
+            }
             Call::PolicyStatus => Ok(Step::Done(json!({ "policy": self.game.policy_status(seat)? }))),
         }
     }
@@ -187,6 +213,29 @@ impl<R> Live<R> {
         } else {
             Err(Code::OutOfScope.into())
         }
+    }
+
+    /// Starts a practice of the seat: the game and options of this match, and nothing else of it (§13).
+    fn practise(&mut self, seat: &Seat, practice: Practice) -> Result<PracticeId, CallError> {
+        let owner = self.game.owner(seat).cloned().ok_or(Code::BadToken)?;
+        let surface = Arc::clone(self.game.surface());
+        let limits = surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
+        let most = limits.concurrent;
+        let (artifact, version) = self.game.practice_artifact(seat, practice.artifact)?;
+        let trial = Trial {
+            teams: Some(self.game.teams().to_vec()),
+            alliances: self.game.alliances().cloned(),
+            seat: seat.clone(),
+            artifact,
+            version,
+            opponent: practice.opponent,
+            allies: practice.allies,
+            ticks: practice.ticks,
+            seed: practice.seed,
+            options: self.game.practice_options(practice.options),
+            surface,
+        };
+        self.practices.start(&owner, most, trial)
     }
 
     fn deployed(
@@ -294,6 +343,11 @@ impl<R> Live<R> {
                 }
                 Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
                 Answered::Withdrawn(seat) => self.game.withdraw(&seat),
+            }
+        }
+        while let Some((id, result)) = self.practices.next_ended() {
+            if let Some((caller, seat, right)) = self.practising.remove(&id) {
+                self.finish((right == Right::Agent).then_some(seat), caller, result, now);
             }
         }
         self.close_round(now);
@@ -415,5 +469,6 @@ impl<R> Live<R> {
 enum Step {
     Done(Value),
     Waiting(WaitId),
+    Practising(PracticeId),
     Probing(Activation),
 }

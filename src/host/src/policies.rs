@@ -3,6 +3,7 @@
 //! Answers come on other threads; they queue here, at most one an instance, and `wake` tells the match's actor.
 //! A failure inside one instance touches no other.
 
+use crate::practice::Principals;
 use crate::sandboxed;
 use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
@@ -31,13 +32,35 @@ const BLAMED_MAX: usize = 4_096;
 pub struct PolicyPlaces {
     places: Arc<Semaphore>,
     workers: sandbox::Workers,
+    /// Workers of practices, which are started by threads that everything else goes before.
+    practice_workers: sandbox::Workers,
+    practising: Principals,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
 }
 
 impl PolicyPlaces {
     /// So many places, whose scripts run in these workers.
     pub fn new(places: usize, workers: sandbox::Workers) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), workers, blamed: Arc::default() }
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            practice_workers: workers.separate(),
+            workers,
+            practising: Principals::default(),
+            blamed: Arc::default(),
+        }
+    }
+
+    /// A place, unless every one is taken.
+    pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    pub(crate) fn practice_workers(&self) -> &sandbox::Workers {
+        &self.practice_workers
+    }
+
+    pub(crate) fn practising(&self) -> &Principals {
+        &self.practising
     }
 
     /// A policy of this owner ran out of time.
@@ -56,7 +79,7 @@ impl PolicyPlaces {
         }
     }
 
-    fn is_barred(&self, owner: &OwnerId) -> bool {
+    pub(crate) fn is_barred(&self, owner: &OwnerId) -> bool {
         let now = Instant::now();
         let blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
         let recent =
@@ -177,7 +200,7 @@ impl Policies {
         }
         let limits = self.limits.as_ref().ok_or(NoProbe::Refused(sandboxed::no_runtime()))?;
         let artifact = sandboxed::artifact(limits, &activation.artifact).map_err(NoProbe::Refused)?;
-        let place = Arc::clone(&self.places.places).try_acquire_owned().map_err(|_| NoProbe::NoPlace)?;
+        let place = self.places.take().ok_or(NoProbe::NoPlace)?;
         let slot = self.load(seat, true, owner, artifact, match_data.to_string().into(), place);
         self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
         Ok(())

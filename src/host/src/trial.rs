@@ -10,6 +10,7 @@ use playerthree_session::{
     PolicyError, Stats, Surface, Thought,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,8 @@ pub struct Trial {
     pub surface: Arc<Surface>,
     /// The sides that play; none: all that the manifest declares.
     pub teams: Option<Vec<Name>>,
+    /// Which of them are allied.
+    pub alliances: Option<BTreeMap<String, Vec<Name>>>,
     /// The tested seat.
     pub seat: Seat,
     /// The tested code.
@@ -31,7 +34,7 @@ pub struct Trial {
     pub version: u32,
     /// The tier of every hostile seat.
     pub opponent: Name,
-    /// The tier of the other seats of the tested side.
+    /// The tier of the other seats of the tested side and its allies.
     pub allies: Name,
     /// Ticks to play at most.
     pub ticks: u64,
@@ -132,15 +135,23 @@ impl Trial {
             seed: self.seed,
             options: self.options.clone(),
             teams: self.teams.clone(),
-            alliances: None,
+            alliances: self.alliances.clone(),
             bots: Some(self.opponent.clone()),
             observers: ObserverPolicy::Closed,
             epoch: 0,
         };
         let mut game = Match::new(Arc::clone(&self.surface), config, 0)?;
-        let allied = self.surface.manifest.roles.iter().filter(|role| **role != self.seat.role);
-        for role in allied {
-            game.assign(&Seat::new(&self.seat.team, role), Occupant::Bot(self.allies.clone()))?;
+        let own = vec![self.seat.team.clone()];
+        let alliance = self
+            .alliances
+            .iter()
+            .flatten()
+            .map(|(_, teams)| teams)
+            .find(|teams| teams.contains(&self.seat.team));
+        for team in alliance.unwrap_or(&own) {
+            for role in &self.surface.manifest.roles {
+                game.assign(&Seat::new(team, role), Occupant::Bot(self.allies.clone()))?;
+            }
         }
         let owner = OwnerId("trial".into());
         game.assign(&self.seat, Occupant::Agent { owner, display: String::new() })?;

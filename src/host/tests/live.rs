@@ -348,3 +348,70 @@ fn a_stalled_match_makes_up_for_a_bounded_number_of_ticks() {
     driver.live.take_in(driver.now);
     assert_eq!(driver.live.game().tick(), expected);
 }
+
+// §4, §13: a practice tests the given or the active artifact, and the live match does not notice.
+#[test]
+fn a_practice_leaves_the_live_match_alone() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let practice = json!({ "opponent": "recruit", "ticks": 30, "seed": 4 });
+    let nothing_to_test = driver.call(&seat, "practice", practice.clone()).unwrap_err().code.as_str();
+    assert_eq!(nothing_to_test, "invalid");
+    let before = (driver.live.game().tick(), driver.live.game().policy_status(&seat));
+    let mut inline = practice.clone();
+    inline["artifact"] = json!({ "runtime": "js", "code": "function think(o) { log(o.tick); return []; }" });
+    let result = driver.call(&seat, "practice", inline).unwrap();
+    assert_eq!(
+        (&result["ok"], &result["ticks"], &result["policy"]["version"]),
+        (&json!(true), &json!(30), &json!(0))
+    );
+    assert_eq!(result["policy"]["logs"][0], "0");
+    assert_eq!(before, (driver.live.game().tick(), driver.live.game().policy_status(&seat)));
+
+    driver.deploy(&seat, "function think() { return []; }");
+    let result = driver.call(&seat, "practice", practice).unwrap();
+    assert_eq!((&result["policy"]["version"], &result["policy"]["calls"]), (&json!(1), &json!(15)));
+}
+
+// §13: options must match the manifest, ticks obey maxTicks, and tiers are the game's.
+#[test]
+fn a_practice_out_of_bounds_is_invalid() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    for wrong in [
+        json!({ "opponent": "recruit" }),
+        json!({ "opponent": "nobody", "ticks": 1 }),
+        json!({ "opponent": "recruit", "ticks": 0 }),
+        json!({ "opponent": "recruit", "ticks": 18_001 }),
+        json!({ "opponent": "recruit", "ticks": 1, "seed": -1 }),
+        json!({ "opponent": "recruit", "ticks": 1, "options": { "nonsense": 1 } }),
+        json!({ "opponent": "recruit", "ticks": 1, "artifact": { "runtime": "lua", "code": "" } }),
+        json!({ "opponent": "recruit", "ticks": 1, "more": 1 }),
+    ] {
+        assert_eq!(
+            driver.call(&seat, "practice", wrong.clone()).unwrap_err().code.as_str(),
+            "invalid",
+            "{wrong}"
+        );
+    }
+}
+
+// §13: practices of one principal are bounded over all its seats, and a caller that goes away gives its own back.
+#[test]
+fn practices_of_one_owner_are_bounded() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let long = json!({ "opponent": "recruit", "ticks": 18_000,
+                       "artifact": { "runtime": "js", "code": "function think() { return []; }" } });
+    for _ in 0..2 {
+        driver.live.call(&seat, Right::Agent, "practice", &long, "gone", 0);
+    }
+    assert!(driver.live.take_answers().is_empty());
+    let refused = driver.call(&seat, "practice", long.clone()).unwrap_err().code.as_str();
+    assert_eq!(refused, "busy");
+    driver.live.cancel_waits(|caller| *caller == "gone", 0);
+    let short = json!({ "opponent": "recruit", "ticks": 1, "artifact": long["artifact"] });
+    while driver.call(&seat, "practice", short.clone()).is_err() {
+        std::thread::yield_now();
+    }
+}

@@ -20,6 +20,7 @@ fn trial(team: &str, role: &str, source: &str) -> Trial {
     let opponent = surface.manifest.opponents.first().unwrap().clone();
     Trial {
         teams: Some(surface.manifest.teams.iter().take(2).cloned().collect()),
+        alliances: None,
         seat: Seat::new(team, role),
         artifact: Artifact { runtime: Runtime::Js, code: source.as_bytes().into() },
         version: 0,

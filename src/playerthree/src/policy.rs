@@ -103,6 +103,7 @@ fn trial(args: &RunArgs, surface: Arc<Surface>) -> anyhow::Result<Trial> {
     let options = args.options.as_deref().map(serde_json::from_str).transpose();
     Ok(Trial {
         teams: None,
+        alliances: None,
         seat: Seat::new(&team, &role),
         artifact: artifact(args, &surface)?,
         version: 0,

@@ -66,3 +66,4 @@ pub use limits::{
 };
 pub use process::{SPARE_WORKERS, WORKER_ARGUMENT, Workers};
 pub use served::serve_if_worker;
+pub use stuck::yield_to_everything;

@@ -22,6 +22,7 @@ use crate::limits::{Limits, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES};
 use crate::output::{Intents, read_intents};
 use crate::served::{MAX_ASK_BYTES, OUT_OF_TIME, WORKER_VARIABLE};
 use crate::wire::{self, Ask, Told};
+use crate::{wasm, watchdog};
 
 /// The only argument of a program that is started as a worker; see [`serve_if_worker`](crate::serve_if_worker).
 pub const WORKER_ARGUMENT: &str = "sandbox_worker";
@@ -59,7 +60,17 @@ impl Workers {
 
     /// Workers that are another program, which does the same.
     pub fn of(program: impl Into<PathBuf>) -> Self {
+        // These threads must not inherit the priority of whoever happens to run the first policy.
+        watchdog::start();
+        wasm::start();
         Self(Arc::new(Source { program: program.into(), spare: Mutex::default() }))
+    }
+
+    /// Workers of the same program that share no spare ones with these, for threads of another priority: a process
+    /// inherits the priority of the thread that starts it.
+    #[must_use]
+    pub fn separate(&self) -> Self {
+        Self::of(&self.0.program)
     }
 
     /// Starts the spare workers, so that the first policies need not wait either.

@@ -32,6 +32,12 @@ impl Drop for Stuck {
     }
 }
 
+/// Lets everything else run before the calling thread, and before the threads and worker processes that it starts: for
+/// work that nobody plays.
+pub fn yield_to_everything() {
+    ThreadId::current().demote();
+}
+
 /// A thread as the kernel knows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadId(rustix::process::Pid);

@@ -44,6 +44,11 @@ static WATCHDOG: LazyLock<Watchdog> = LazyLock::new(|| {
     Watchdog::default()
 });
 
+/// Starts the thread, with the priority of the caller, unless it runs.
+pub(crate) fn start() {
+    LazyLock::force(&WATCHDOG);
+}
+
 /// Expires `watched` this much later, unless [`forget`] comes first.
 pub(crate) fn watch(watched: Weak<dyn Watched>, after: Duration) -> Deadline {
     let mut calls = WATCHDOG.lock();

@@ -2,6 +2,7 @@
 //! binding carries. Reading checks shape and bounds; it decides nothing about rights.
 
 use crate::policy::Artifact;
+use crate::practice::{self, Practice};
 use crate::sequencing::{Plan, PlanStep};
 use crate::{CallError, Code, Surface};
 use base64::Engine as _;
@@ -50,6 +51,8 @@ pub enum Call {
     PolicyStatus,
     /// `policy_rollback`: a retained version.
     PolicyRollback(u32),
+    /// `practice_run`.
+    Practice(Box<Practice>),
     /// `game_say`: a text for the owner, not judged yet.
     Say(String),
 }
@@ -86,6 +89,9 @@ pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
     if manifest.control.policy.is_some() {
         methods.extend(["policyDeploy", "policyStatus", "policyRollback"]);
     }
+    if manifest.control.practice.is_some() {
+        methods.push("practice");
+    }
     if manifest.control.chat.is_some() {
         methods.push("say");
     }
@@ -109,13 +115,14 @@ impl Call {
             "policyRollback" => {
                 policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
             }
+            "practice" => practice::read(surface, args).map(|practice| Self::Practice(Box::new(practice))),
             "say" => say(manifest, args).map(Self::Say),
             _ => Err(Code::BadMessage.into()),
         }
     }
 }
 
-fn policy_limits(manifest: &Checked) -> Result<&PolicyLimits, CallError> {
+pub(crate) fn policy_limits(manifest: &Checked) -> Result<&PolicyLimits, CallError> {
     manifest.control.policy.as_ref().ok_or_else(|| Code::ModeUnavailable.into())
 }
 
@@ -251,7 +258,7 @@ fn skill(args: &Value) -> Result<Call, CallError> {
     Ok(Call::Skill { name: text("name"), path: text("path"), offset: offset.unwrap_or(0) })
 }
 
-fn deploy(surface: &Surface, limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
+pub(crate) fn deploy(surface: &Surface, limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
     let object = args.as_object().ok_or(Code::Invalid)?;
     if object.keys().any(|member| !["runtime", "code", "include"].contains(&member.as_str())) {
         return Err(Code::Invalid.into());

@@ -80,6 +80,7 @@ pub struct Changes {
 pub struct Match {
     pub(crate) surface: Arc<Surface>,
     pub(crate) game: Box<dyn GameMatch>,
+    pub(crate) options: Option<Value>,
     pub(crate) parties: Parties,
     /// Sides that conceded.
     pub(crate) forfeited: BTreeSet<Name>,
@@ -116,7 +117,7 @@ impl Match {
         }
         let setup = Setup {
             seed: config.seed,
-            options: config.options,
+            options: config.options.clone(),
             teams: teams.clone(),
             alliances: parties.alliances.clone(),
         };
@@ -125,6 +126,7 @@ impl Match {
         let seats = open_seats(&surface, teams, config.bots.as_ref());
         let mut fresh = Self {
             game,
+            options: config.options,
             seats,
             outcomes: teams.iter().map(|team| (team.clone(), Outcome::Running)).collect(),
             ranks: None,

@@ -361,6 +361,13 @@ impl PolicySlot {
         }
     }
 
+    /// The active version's code and number.
+    pub(crate) fn active_artifact(&self) -> Option<(Artifact, u32)> {
+        let active = self.active.as_ref()?.version;
+        let (version, artifact) = self.versions.iter().find(|(version, _)| *version == active)?;
+        Some((artifact.clone(), *version))
+    }
+
     /// The newest request.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         self.approval.as_ref()

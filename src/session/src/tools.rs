@@ -58,6 +58,7 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         "skill" => (skill_input(), skill_output()),
         "policyDeploy" => (deploy_input(), deploy_output()),
         "policyRollback" => (rollback_input(), deploy_output()),
+        "practice" => (practice_input(manifest), practice_output(manifest)),
         "say" => (say_input(manifest), say_output()),
         _ => (json!({}), json!({ "policy": { "type": ["object", "null"] } })),
     };
@@ -130,6 +131,14 @@ fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
             "policy_rollback",
             "Roll a policy back",
             "Makes a retained version active again, after the same trial as a deploy.",
+            false,
+        ),
+        "practice" => (
+            "practice_run",
+            "Practice",
+            "Plays a private match against built-in bots at full speed, with the artifact that you pass or else your \
+             active policy, and reports how it went. The live match does not notice. Equal seeds give equal matches; \
+             the seed is 0 unless you pass one.",
             false,
         ),
         "say" => (
@@ -359,6 +368,34 @@ fn deploy_input() -> Value {
     let files =
         json!({ "type": "array", "maxItems": 16, "uniqueItems": true, "items": { "type": "string" } });
     json!({ "runtime": { "enum": ["js", "wasm"] }, "code": { "type": "string" }, "include?": files })
+}
+
+fn practice_input(manifest: &Checked) -> Value {
+    let tiers = json!({ "enum": manifest.opponents });
+    let most = manifest.control.practice.as_ref().map_or(1, |practice| practice.max_ticks);
+    let mut input = json!({
+        "opponent": tiers,
+        "ticks": { "type": "integer", "minimum": 1, "maximum": most },
+        "seed?": { "type": "integer", "minimum": 0, "maximum": 2_147_483_647 },
+        "allies?": tiers,
+        "artifact?": closed(deploy_input()),
+    });
+    if let Some(options) = &manifest.match_options {
+        input["options?"] = options.json_schema();
+    }
+    input
+}
+
+fn practice_output(manifest: &Checked) -> Value {
+    json!({
+        "ok": { "type": "boolean" },
+        "outcome?": { "enum": ["running", "win", "loss", "draw"] },
+        "ticks?": { "type": "integer" },
+        "report?": manifest.report.json_schema(),
+        "code?": { "enum": ["policy", "guard"] },
+        "policy": { "type": "object" },
+        "wallMs": { "type": "integer" },
+    })
 }
 
 fn rollback_input() -> Value {

@@ -45,6 +45,11 @@ fn config() -> Config {
     config
 }
 
+/// Starts the thread, with the priority of the caller, unless it runs.
+pub(crate) fn start() {
+    TICKER.get_or_init(start_ticker);
+}
+
 /// The epoch advances at least until this is dropped.
 #[must_use]
 pub(super) struct Ticking(());

@@ -7,6 +7,8 @@ mod host;
 mod inspect;
 mod module;
 
+pub(crate) use epoch::start;
+
 use std::rc::Rc;
 
 use wasmtime::{Extern, Func, Instance, Memory, Store, TypedFunc};
