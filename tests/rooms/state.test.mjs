@@ -6,14 +6,17 @@ import { after, before, test } from "node:test";
 import { Client as Client18, getStateCallbacks as callbacks18 } from "@colyseus/sdk";
 import { Client as Client16, getStateCallbacks as callbacks16 } from "colyseus-js-016";
 import { Client as Client17, getStateCallbacks as callbacks17 } from "colyseus-sdk-017";
+import * as schema3 from "schema-3";
+import * as schema4 from "schema-4";
+import * as schema5 from "schema-5";
 import { brittleLine } from "../lib/line.mjs";
 import { build, start } from "../lib/server.mjs";
 import { Inbox, eventually, within } from "../lib/rooms.mjs";
 
 const GENERATIONS = [
-  { sdk: "0.18", Client: Client18, prefix: "", callbacks: callbacks18 },
-  { sdk: "0.17", Client: Client17, prefix: "/v17", callbacks: callbacks17 },
-  { sdk: "0.16", Client: Client16, prefix: "/v16", callbacks: callbacks16 },
+  { sdk: "0.18", Client: Client18, prefix: "", callbacks: callbacks18, library: schema5 },
+  { sdk: "0.17", Client: Client17, prefix: "/v17", callbacks: callbacks17, library: schema4 },
+  { sdk: "0.16", Client: Client16, prefix: "/v16", callbacks: callbacks16, library: schema3 },
 ];
 
 let server;
@@ -52,6 +55,23 @@ function plain(room) {
     ghosts: Object.fromEntries([...ghosts.entries()].map(([key, ghost]) => [key, place(ghost)])),
     lastWords,
   };
+}
+
+/** The classes that a client's author writes. */
+function classes({ Schema, defineTypes }) {
+  class Place extends Schema {}
+  class Hero extends Place {}
+  class World extends Schema {}
+  defineTypes(Place, { x: "float32", y: "float32" });
+  defineTypes(Hero, { name: "string", items: ["string"], title: "string", hand: ["uint8"] });
+  defineTypes(World, {
+    heroes: { map: Hero },
+    scores: { map: "number" },
+    tags: { set: "string" },
+    ghosts: { map: Place },
+    lastWords: "string",
+  });
+  return { World, Hero };
 }
 
 const EMPTY = { heroes: {}, scores: {}, tags: [], ghosts: {}, lastWords: undefined };
@@ -139,6 +159,16 @@ for (const kind of GENERATIONS) {
     await happens([{ do: "take", hero: "a", index: 0 }], ["item- a sword"]);
     await happens([{ do: "say", words: "hello" }], ["words hello"]);
     await happens([{ do: "remove", hero: "a" }, { do: "put", hero: "b", name: "Bob" }], ["remove a Ada", "add b Bob"]);
+    await room.leave();
+  });
+
+  test(`${kind.sdk}: joins with classes of its own`, async () => {
+    const { World, Hero } = classes(kind.library);
+    const room = await connect(kind).create("stateful", {}, World);
+    await holds(room, EMPTY, "the first state");
+    room.send("do", [{ do: "put", hero: "a", name: "Ada" }, { do: "move", hero: "a", dx: 2, dy: 0 }]);
+    await holds(room, { ...EMPTY, heroes: { a: hero("Ada", { x: 2 }) } }, "a change");
+    assert.ok(room.state instanceof World && room.state.heroes.get("a") instanceof Hero);
     await room.leave();
   });
 

@@ -1,4 +1,196 @@
-//! Room state that the official Colyseus SDKs decode, of generations 0.16, 0.17 and 0.18 alike.
+//! Room state that the official Colyseus SDKs decode, of generations 0.16, 0.17 and 0.18 alike: plain Rust structs,
+//! what changed in them, and the bytes that tell clients of it. No I/O, no clock, no unsafe.
+//!
+//! # A state
+//!
+//! A state is a struct of your own. Its fields are numbers, `bool`, `String`, other such structs, the collections
+//! [`Map`], [`List`], [`Set`] and [`Bag`], and an `Option` of any of these:
+//!
+//! ```
+//! use playerthree_rooms_state::{List, Map, Number, State, Synced};
+//!
+//! #[derive(State, Default)]
+//! struct Player {
+//!     x: f32,
+//!     y: f32,
+//!     items: List<String>,
+//!     title: Option<String>, // `undefined` at the client while it is `None`
+//! }
+//!
+//! #[derive(State, Default)]
+//! struct World {
+//!     players: Map<Player>,
+//!     #[state(rename = "roundsPlayed")]
+//!     rounds_played: Number, // one byte while it is small
+//!     #[state(skip)]
+//!     seed: u64, // the server's own
+//! }
+//!
+//! let mut world = Synced::new(World::default());
+//! world.players.insert("ada", Player::default());
+//! if let Some(ada) = world.players.get_mut("ada") {
+//!     ada.x += 1.0; // the next patch carries this field alone
+//!     ada.items.push("sword".to_owned());
+//! }
+//! ```
+//!
+//! A room hands the [`Synced`] out by its `state` method, and everything else happens by itself: a client learns the
+//! types when it joins, is given the whole state, and from then on is sent what changed. In the browser it is
+//! `room.state.players.get("ada").x`, with the SDK's callbacks, and no class needs to be written there.
+//!
+//! # How changes are found
+//!
+//! Fields are plain, assignment is plain: there are no setters. A borrow checker knows what an observer in JavaScript
+//! has to intercept: whoever changes a value has borrowed it mutably, and everything that is borrowed mutably came out
+//! of a collection or out of the [`Synced`]. Those note what they hand out. Beside each value stands a shadow, the
+//! value that clients hold, and a patch compares the two wherever something was handed out, and nowhere else. So a
+//! patch costs what was touched, a state that nobody borrowed costs nothing, and a value that was changed and changed
+//! back is not sent.
+//!
+//! Iterating mutably touches what the iterator comes to; where most items stay as they are, look them up instead.
+//!
+//! Assigning a whole struct changes the instance that clients have: `*player = Player::default()` sends the fields that
+//! differ. A new instance is what [`Map::insert`](Table::insert) and [`List::replace`] make of a key or an index that is
+//! taken; clients see the old one removed and the new one added. A collection that moves to another place, or a clone
+//! of one, is another collection to clients.
+//!
+//! # Shared fields
+//!
+//! A type can begin with the fields of another, as a subclass does. Clients see them side by side:
+//!
+//! ```
+//! use playerthree_rooms_state::State;
+//!
+//! #[derive(State, Default)]
+//! struct Place { x: f32, y: f32 }
+//!
+//! #[derive(State, Default)]
+//! struct Tower {
+//!     #[state(extends)]
+//!     place: Place, // `tower.x` at the client
+//!     height: u8,
+//! }
+//! ```
+//!
+//! # Views
+//!
+//! `#[state(view)]` restricts a field to the clients whose [`View`] holds the item the field is in: the nearest
+//! enclosing item of a collection, or [`Id::ROOT`]. A [`ViewMap`] is a map of which a client sees the items its view
+//! holds. Nothing else is in a byte that the client is sent, and what leaves a view is removed at the client.
+//!
+//! ```
+//! use playerthree_rooms_state::{List, Map, State, Synced, View, ViewMap};
+//!
+//! #[derive(State, Default)]
+//! struct Player {
+//!     name: String,
+//!     #[state(view)]
+//!     hand: List<u8>, // its owner's alone
+//! }
+//!
+//! #[derive(State, Default)]
+//! struct Table {
+//!     players: Map<Player>,
+//!     ghosts: ViewMap<Player>, // each client sees those that haunt it
+//! }
+//!
+//! let mut table = Synced::new(Table::default());
+//! let mut view = View::default(); // a room has one for each client: `cx.view(client)`
+//! table.players.insert("ada", Player::default());
+//! if let Some(ada) = table.players.id("ada") {
+//!     view.add(ada);
+//! }
+//! ```
+//!
+//! # Types
+//!
+//! | Rust | on the wire | in JavaScript |
+//! | --- | --- | --- |
+//! | `i8` … `u32`, `f32`, `f64` | `int8` … `uint32`, `float32`, `float64` | number |
+//! | `i64`, `u64` | `int64`, `uint64` | number, exact up to 2^53 |
+//! | [`BigInt`], [`BigUint`] | `bigint64`, `biguint64` | BigInt |
+//! | [`Number`] | `number`, 1 to 9 bytes, never rounded | number |
+//! | `bool`, `String` | `boolean`, `string` | boolean, string |
+//! | [`Map`], [`ViewMap`] | `map` | `MapSchema` |
+//! | [`List`] | `array` | `ArraySchema` |
+//! | [`Set`], [`Bag`] | `set`, `collection` | `SetSchema`, `CollectionSchema` |
+//!
+//! What the format cannot carry does not compile: a type it has no name for,
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong { when: std::time::Duration }
+//! ```
+//!
+//! a collection of collections or of options,
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::{List, State};
+//! #[derive(State)]
+//! struct Wrong { rows: List<List<u8>> }
+//! ```
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::{List, State};
+//! #[derive(State)]
+//! struct Wrong { gaps: List<Option<u8>> }
+//! ```
+//!
+//! two kinds of absence,
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong { maybe: Option<Option<u8>> }
+//! ```
+//!
+//! enums, tuples and generic types,
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! enum Wrong { A, B }
+//! ```
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong(u8);
+//! ```
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong<T> { value: T }
+//! ```
+//!
+//! a parent that is not first, or a name or tag that does not exist.
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::State;
+//! #[derive(State)]
+//! struct Parent { x: f32 }
+//! #[derive(State)]
+//! struct Wrong { y: f32, #[state(extends)] parent: Parent }
+//! ```
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong { #[state(view = 64)] x: f32 }
+//! ```
+//!
+//! # Limits
+//!
+//! | what | most | past it |
+//! | --- | --- | --- |
+//! | fields of a type, inherited ones included | [`MAX_FIELDS`] | does not compile |
+//! | types of a state | [`MAX_TYPES`] | [`TooManyTypes`], the room is not created |
+//! | structs inside each other | [`MAX_DEPTH`] | [`Fault::TooDeep`], the room is closed |
+//! | structures over a room's life | [`MAX_REFS`] | [`Fault::NoReferences`], the room is closed |
+//! | items of a collection | 2^32 − 1 | [`Fault::NoIndexes`], the room is closed |
+//! | entries of a view | [`MAX_VIEW_ENTRIES`] | [`View::add`] returns false |
+//!
+//! # One stream for three generations
+//!
+//! The decoders of the three generations differ where the format's authors changed their minds. Patches use only the
+//! operations that all read alike: items are inserted into a [`List`] by writing it again from there on, and a removal
+//! from a [`Set`] or [`Bag`] is told by what stays. Only the reflection of the types is written per [`Dialect`].
 
 mod bag;
 mod bytes;

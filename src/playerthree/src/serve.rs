@@ -8,6 +8,7 @@ use axum::Router;
 use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
 use playerthree_binding::GameRooms;
+use playerthree_dots::Dots;
 use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
@@ -257,6 +258,7 @@ fn rooms(
     pipes: &Arc<Pipes>,
 ) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
+        .define("dots", Dots)
         .define("relay", relay::Relay)
         .define("lobby", Lobby::default())
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));

@@ -33,6 +33,7 @@ export function homeScreen(): Screen {
     you,
     createForms(),
     el("section", { "aria-labelledby": "live" }, el("h2", { id: "live" }, "Live matches"), news, list),
+    el("p", { class: "note" }, el("a", { href: "#/dots" }, "Dots"), ": a room of nothing but state, drawn as it comes."),
   );
   const drawYou = () => fill(you, ...hero());
   addEventListener("account", drawYou);

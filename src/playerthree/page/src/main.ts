@@ -3,6 +3,7 @@
 import type { As } from "playerthree-client";
 import { showAccount } from "./account.js";
 import { el, fill } from "./dom.js";
+import { dotsScreen } from "./dots.js";
 import { homeScreen } from "./home.js";
 import { matchScreen } from "./match.js";
 
@@ -26,11 +27,12 @@ function show(): void {
   scrollTo(0, 0);
 }
 
-/** `#/`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID/TICKET`; the side and the ticket may be left out. */
+/** `#/`, `#/dots`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID/TICKET`; the side and the ticket may be left out. */
 function screenFor([verb = "", id, more]: string[]): Screen {
   const as = PARTS[verb];
   if (as && id) return matchScreen(id, more === undefined ? { as } : { as, [as === "observer" ? "ticket" : "team"]: more });
   if (verb === "") return homeScreen();
+  if (verb === "dots") return dotsScreen();
   const home = el("a", { class: "button", href: "#/" }, "To all matches");
   return { element: el("section", { class: "empty" }, el("h1", {}, "There is nothing here"), home), close() {} };
 }
