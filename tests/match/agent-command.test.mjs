@@ -335,6 +335,23 @@ test("players do not observe, and public observers buffer for three minutes", as
   await Promise.all([red.room.leave(), eve.leave()]);
 });
 
+/** §20.9: what everybody may read about a room does not tell its end before observers are told. */
+test("a listing stands still from the end of a match until its observers may know it", async () => {
+  const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, team: "red", role: "ground" }));
+  const { roomId } = red.room;
+  const blue = new InMatch(await (await person(server, "Bob")).joinById(roomId, { team: "blue", role: "ground" }));
+  const listed = async () => {
+    const rooms = await (await fetch(`${server.url}/matchmake/agent-command`)).json();
+    return rooms.find((room) => room.roomId === roomId)?.metadata;
+  };
+  assert.equal((await listed()).over, false);
+  // Red is nobody's any more and nothing plays for it: it forfeits, and blue has won.
+  await red.room.leave();
+  await blue.until((view) => view.outcome === "win");
+  assert.equal((await listed())?.over, false);
+  await blue.room.leave();
+});
+
 /** §15.3, §20: whoever plays a side watches no other one, and whoever watched a side plays against none. */
 test("nobody plays against a side that they watched", async () => {
   const ann = await person(server, "Ann");

@@ -148,13 +148,13 @@ impl MatchRoom {
     /// Tells matchmaking and listings how the room stands. A room without a seat to take is found by its id alone.
     fn list(&mut self, cx: &mut Cx<'_, Self>) {
         let game = self.live.game();
+        if game.is_over() && !game.end_is_released() {
+            // Listings are for everybody, observers included: they stand still until the end has been released (§20.9).
+            return;
+        }
         let open = self.admission.open_seats(game);
         let playable = open > 0 && !game.is_over() && !self.private;
         cx.set_visibility(if playable { Visibility::Public } else { Visibility::Private });
-        if game.is_over() && !game.end_is_released() {
-            // Listings are for everybody, observers included: they stand still until the end has been released.
-            return;
-        }
         cx.set_metadata(json!({
             "game": self.surface.manifest.id,
             "title": self.surface.manifest.title,
