@@ -182,9 +182,14 @@ test("a supervised deploy acts only after its owner approved it in the room", as
   const air = await agent(server, (await red.do("mint", { role: "air" })).token);
   const mandate = { autonomy: "supervised", directive: (await air.tool("game_briefing")).mandate.directive, whenAbsent: "policy" };
   await red.do("mandate", { role: "air", mandate });
-  await red.until((view) => view.units.some((unit) => unit.kind === "scout"));
-  const scout = red.view.view.units.find((unit) => unit.kind === "scout");
   await air.tool("game_wait", { seconds: 0 });
+  // Before the agent's first call a bot stood in for it; what that ordered comes to rest first.
+  let scout;
+  await red.until((view) => {
+    const before = scout;
+    scout = view.units.find((unit) => unit.kind === "scout");
+    return before && scout && before.x === scout.x && before.y === scout.y;
+  }, "the scout rests");
 
   const asked = await air.tool("policy_deploy", { runtime: "js", code: MOVES });
   assert.deepEqual([asked.ok, asked.approval.kind, asked.approval.version], [false, "policyDeploy", 1]);

@@ -39,10 +39,11 @@ test("a person and an agent play to an outcome while spectators see every versio
   };
 
   // x plays the top row, o the middle one; o waits for each of x's moves as an agent would.
+  let told;
   for (let turn = 0; turn < 3; turn += 1) {
     assert.deepEqual(await x.act("player", move(0, turn)), ["ok"]);
     await rebuiltIsFresh();
-    const told = await o.tool("game_wait", { seconds: 20, until: ["move", "win"] });
+    told = await o.tool("game_wait", { seconds: 20, until: ["move", "win"] });
     if (told.outcome !== "running") break;
     assert.equal(told.wake, "event");
     const { acks } = await o.tool("game_act", { intents: [move(1, turn), move(1, turn)] });
@@ -64,8 +65,8 @@ test("a person and an agent play to an outcome while spectators see every versio
   // The seat that became an agent's, and five moves, each compared.
   assert.deepEqual([watcher.views.length, versionsCompared], [7, 5]);
   assert.equal((await x.do("report")).report.result, "x");
-  const ended = await o.tool("game_wait", { seconds: 60 });
-  assert.deepEqual([ended.wake, ended.outcome], ["ended", "loss"]);
+  assert.deepEqual([told.wake, told.outcome], ["ended", "loss"]);
+  await assert.rejects(o.tool("game_wait", { seconds: 60 }), /not_in_match/, "an end is told once");
   assert.equal((await o.tool("game_act", { intents: [move(2, 2)] })).acks[0].code, "game_over");
   await o.close();
   await Promise.all([x.room.leave(), watcher.room.leave()]);
