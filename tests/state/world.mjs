@@ -19,6 +19,8 @@ const FIELDS = {
   },
   Wide: wide,
   Tree: { name: "string", children: ["Tree"] },
+  Hero: { name: "string", x: "float32", tags: ["string"], stacks: { map: "Stack" }, mark: "Point" },
+  Team: { lead: "Hero", next: "Hero", members: ["Hero"], names: { map: "Hero" } },
   World: {
     a: "int8",
     b: "uint8",
@@ -50,6 +52,15 @@ const FIELDS = {
     unit: "Unit",
     map: { map: "uint8" },
     tree: "Tree",
+    first: "Hero",
+    second: "Hero",
+    heroes: { map: "Hero" },
+    row: ["Hero"],
+    team: "Team",
+    teams: { map: "Team" },
+    ranks: ["Team"],
+    squads: { collection: "Team" },
+    marks: { map: "Point" },
   },
 };
 
@@ -65,8 +76,10 @@ export function World(major, library) {
   class Unit extends Base {}
   class Wide extends Schema {}
   class Tree extends Schema {}
+  class Hero extends Schema {}
+  class Team extends Schema {}
   class World extends Schema {}
-  const classes = { Point, Base, Stack, Unit, Wide, Tree, World };
+  const classes = { Point, Base, Stack, Unit, Wide, Tree, Hero, Team, World };
   const resolve = (type) => {
     if (typeof type === "string") return classes[type] ?? type;
     if (Array.isArray(type)) return type.map(resolve);

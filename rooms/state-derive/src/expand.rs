@@ -20,6 +20,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
         Some((_, ty)) => (quote!(<#ty as #krate::State>::FIELDS), quote!(<#ty as #krate::State>::TAGS)),
         None => (quote!(0u8), quote!(0u64)),
     };
+    let restricted = layout.fields.iter().filter(|field| field.tag.is_some()).map(|field| &field.ty);
     let own = Index::from(layout.fields.len());
     let mask = layout.fields.iter().filter_map(|field| field.tag).fold(0u64, |mask, tag| mask | 1 << tag);
     let describe_parent = layout.parent.iter().map(|(_, ty)| quote!(types.add::<#ty>();));
@@ -40,6 +41,10 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
         |Field { ident, .. }| quote!(#krate::Value::repeat_content(&self.#ident, &shadow.#ident, w);),
     );
     let withdraw_fields = numbered(&layout, |index, _| quote!(withdraw_field(FIRST + #index, w);));
+    let search_fields = layout
+        .fields
+        .iter()
+        .map(|Field { ident, .. }| quote!(#krate::Value::find_shared(&self.#ident, search);));
     let parent = |call: fn(&syn::Ident, &syn::Type, &TokenStream) -> TokenStream| {
         layout.parent.as_ref().map(|(ident, ty)| call(ident, ty, &krate))
     };
@@ -55,6 +60,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
     let parent_repeat_inner = parent(
         |ident, _, krate| quote!(#krate::State::repeat_inner(&self.#ident, &shadow.#ident, group, w);),
     );
+    let parent_search = parent(|ident, _, krate| quote!(#krate::State::search_fields(&self.#ident, search);));
     let parent_withdraw = parent(|_, ty, krate| quote!(<#ty as #krate::State>::withdraw_fields(group, w);));
     Ok(quote! {
         #[automatically_derived]
@@ -67,6 +73,11 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
                 (FIRST as usize) + #own <= #krate::MAX_FIELDS as usize,
                 "a type of a state has at most 63 fields, those of its parent included"
             );
+
+            #(const _: () = ::core::assert!(
+                !<#restricted as #krate::Value>::SHARES,
+                "shared instances stand where every client sees them"
+            );)*
 
             #[derive(Default)]
             pub struct #shadow {
@@ -113,6 +124,11 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
                 fn repeat_inner(&self, shadow: &#shadow, group: Group, w: &mut Writer) {
                     #parent_repeat_inner
                     match group { #repeat_inner }
+                }
+
+                fn search_fields(&self, search: &mut #krate::derive::Search) {
+                    #parent_search
+                    #(#search_fields)*
                 }
             }
         };

@@ -5,6 +5,7 @@
 //! a removal say the whole collection again, of structs only the references.
 
 use crate::reflection::{Kind, Types};
+use crate::shared::Search;
 use crate::value::{Delta, Item, Present, Value};
 use crate::view::Id;
 use crate::writer::{ADD, CLEAR, Fault, Joining, Writer};
@@ -44,6 +45,8 @@ impl<T: Item> Bag<T> {
     /// An empty bag.
     #[must_use]
     pub fn new() -> Self {
+        // Decoders of generations 0.16 and 0.17 may count an instance once that is in a bag twice.
+        const { assert!(!T::SHARES, "shared instances stand in fields, maps and lists") };
         Self { reference: 0, items: BTreeMap::new(), next: 0, touched: Vec::new(), held: 0, stale: false }
     }
 
@@ -321,6 +324,11 @@ macro_rules! unkeyed {
             fn repeat_content(&self, _: &u32, w: &mut Writer) {
                 let $this = self;
                 $bag.repeat_items(w);
+            }
+
+            fn find_shared(&self, search: &mut Search) {
+                let $this = self;
+                $bag.items.values().for_each(|slot| slot.value.find_shared(search));
             }
         }
 

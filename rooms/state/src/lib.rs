@@ -72,6 +72,37 @@
 //! }
 //! ```
 //!
+//! # Shared instances
+//!
+//! What stands in several places is a [`Shared`]: clients hold one instance there, and a change is sent once.
+//!
+//! ```
+//! use playerthree_rooms_state::{List, Map, Shared, State, Synced};
+//!
+//! #[derive(State, Default)]
+//! struct Card { face: u8 }
+//!
+//! #[derive(State, Default)]
+//! struct Table {
+//!     top: Option<Shared<Card>>,
+//!     pile: List<Shared<Card>>,
+//!     marked: Map<Shared<Card>>,
+//! }
+//!
+//! let mut table = Synced::new(Table::default());
+//! let ace = Shared::new(Card { face: 1 });
+//! table.pile.push(ace.clone());
+//! table.top = Some(ace.clone());
+//! ace.borrow_mut().face = 14; // told once, and seen in both places
+//! ```
+//!
+//! It stays the same instance as long as one place has it at the end of each tick; one that comes back after that is a
+//! new one to clients. Fields, maps and lists hold shared instances; sets and bags do not, and neither does anything
+//! that only some clients see: where it is nested too deep for the compiler to tell, the room is closed with
+//! [`Fault::SharedInView`]. The instance's own restricted fields are seen by the views that hold [`Shared::id`]. An
+//! instance belongs to one state ([`Fault::SharedElsewhere`]). Ticks that take something away search the state for
+//! shared instances, if it has any.
+//!
 //! # Views
 //!
 //! `#[state(view)]` restricts a field to the clients whose [`View`] holds the item the field is in: the nearest
@@ -160,7 +191,7 @@
 //! struct Wrong<T> { value: T }
 //! ```
 //!
-//! a parent that is not first, or a name or tag that does not exist.
+//! a parent that is not first, or a name or tag that does not exist,
 //!
 //! ```compile_fail
 //! use playerthree_rooms_state::State;
@@ -173,6 +204,23 @@
 //! ```compile_fail
 //! #[derive(playerthree_rooms_state::State)]
 //! struct Wrong { #[state(view = 64)] x: f32 }
+//! ```
+//!
+//! or a shared instance where the decoders of some generation miscount it, or where only some clients see it.
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::{Bag, Shared, State};
+//! #[derive(State)]
+//! struct Point { x: f32 }
+//! let bag = Bag::<Shared<Point>>::new();
+//! ```
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::{Shared, State};
+//! #[derive(State)]
+//! struct Point { x: f32 }
+//! #[derive(State)]
+//! struct Wrong { #[state(view)] secret: Shared<Point> }
 //! ```
 //!
 //! # Limits
@@ -199,6 +247,7 @@ mod map;
 mod object;
 mod reflection;
 mod scalar;
+mod shared;
 mod synced;
 mod value;
 mod view;
@@ -211,6 +260,7 @@ pub use object::{MAX_FIELDS, State};
 pub use playerthree_rooms_state_derive::State;
 pub use reflection::{Dialect, MAX_TYPES};
 pub use scalar::{BigInt, BigUint, Number};
+pub use shared::{Ref, RefMut, Shared};
 pub use synced::{Full, Patch, Synced, Synchronized, TooManyTypes};
 pub use value::{Item, Present, Value};
 pub use view::{Id, MAX_VIEW_ENTRIES, Tag, View};
@@ -221,6 +271,7 @@ pub use writer::{Fault, Joining, MAX_DEPTH, MAX_REFS};
 pub mod derive {
     pub use crate::object::Group;
     pub use crate::reflection::{TypeBuilder, Types};
+    pub use crate::shared::Search;
     pub use crate::value::{patch_field, repeat_field, withdraw_field};
     pub use crate::writer::Writer;
 }

@@ -6,7 +6,8 @@
 //! the references.
 
 use crate::reflection::{Kind, Types};
-use crate::value::{Delta, Item, Present, Value};
+use crate::shared::Search;
+use crate::value::{Delta, Item, Present, Value, collection_op};
 use crate::view::Id;
 use crate::writer::{ADD, CLEAR, DELETE, DELETE_AND_ADD, Fault, Joining, REPLACE, Writer};
 use std::cmp::Ordering;
@@ -318,7 +319,8 @@ impl<T: Item> Slot<T> {
     fn write(&mut self, op: u8, index: u32, w: &mut Writer) {
         w.op(op);
         w.count(index);
-        if self.held_at.is_some() && T::IS_REFERENCE {
+        let known = self.held_at.is_some() && self.value.delta(&self.shadow, false) == Delta::Same;
+        if known && T::IS_REFERENCE {
             self.value.repeat(|_| {}, &self.shadow, w);
         } else {
             self.value.write(&mut self.shadow, w);
@@ -328,7 +330,7 @@ impl<T: Item> Slot<T> {
     /// Writes the item to the index where the clients hold it, if it differs.
     fn update(&mut self, index: u32, w: &mut Writer) {
         if self.value.delta(&self.shadow, false) != Delta::Same {
-            w.op(REPLACE);
+            w.op(T::OVERWRITE);
             w.count(index);
             self.value.write(&mut self.shadow, w);
         }
@@ -344,6 +346,7 @@ impl<T: Item> Slot<T> {
 impl<T: Item> Value for List<T> {
     type Shadow = u32;
     const IS_REFERENCE: bool = true;
+    const SHARES: bool = T::SHARES;
 
     fn kind(types: &mut Types) -> Kind {
         Kind::collection("array", T::kind(types))
@@ -360,6 +363,11 @@ impl<T: Item> Value for List<T> {
         w.count(self.reference);
     }
 
+    fn write_field(&mut self, op: u8, shadow: &mut u32, w: &mut Writer) {
+        collection_op::<T>(op, w);
+        self.write(shadow, w);
+    }
+
     fn repeat(&self, op: impl FnOnce(&mut Writer), _: &u32, w: &mut Writer) -> bool {
         op(w);
         w.count(self.reference);
@@ -373,7 +381,7 @@ impl<T: Item> Value for List<T> {
             self.patch_order(w);
             self.items.iter_mut().for_each(|slot| slot.patch_content(w));
         } else if !touched.is_empty() {
-            if !T::IS_REFERENCE {
+            if !T::IN_PLACE {
                 let mark = w.begin(self.reference);
                 for &index in &touched {
                     self.items[index as usize].update(index, w);
@@ -408,6 +416,10 @@ impl<T: Item> Value for List<T> {
             slot.value.repeat_content(&slot.shadow, w);
         }
         w.item = outer;
+    }
+
+    fn find_shared(&self, search: &mut Search) {
+        self.iter().for_each(|item| item.find_shared(search));
     }
 }
 

@@ -4,7 +4,8 @@
 
 use crate::bytes;
 use crate::reflection::{Kind, Types};
-use crate::value::{Delta, Item, Present, Value};
+use crate::shared::Search;
+use crate::value::{Delta, Item, Present, Value, collection_op};
 use crate::view::Id;
 use crate::writer::{ADD, CLEAR, DELETE, DELETE_AND_ADD, Fault, Joining, REPLACE, SegmentKind, Writer};
 use hashbrown::DefaultHashBuilder;
@@ -62,6 +63,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     /// An empty map.
     #[must_use]
     pub fn new() -> Self {
+        const { assert!(!(BY_VIEW && V::SHARES), "shared instances stand where every client sees them") };
         Self {
             reference: 0,
             hasher: DefaultHashBuilder::default(),
@@ -373,7 +375,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
     /// Everything touched has been written.
     fn settle(&mut self) {
         // `patch_items` has been through the others.
-        if self.reshaped || BY_VIEW || !V::IS_REFERENCE {
+        if self.reshaped || BY_VIEW || !V::IN_PLACE {
             for at in 0..self.touched.len() {
                 let place = self.touched[at];
                 let slot = &mut self.slots[place as usize];
@@ -427,7 +429,7 @@ impl<V: Item> Slot<V> {
             w.count(place);
             bytes::string(key, &mut w.bytes);
             value.write(&mut self.shadow, w);
-        } else if V::IS_REFERENCE && replaced {
+        } else if (V::IN_PLACE && replaced) || value.delta(&self.shadow, false) == Delta::Replaced {
             w.op(DELETE_AND_ADD);
             w.count(place);
             bytes::string(key, &mut w.bytes);
@@ -453,6 +455,7 @@ impl<V: Item> Slot<V> {
 impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
     type Shadow = u32;
     const IS_REFERENCE: bool = true;
+    const SHARES: bool = V::SHARES;
 
     fn kind(types: &mut Types) -> Kind {
         Kind::collection("map", V::kind(types))
@@ -469,6 +472,11 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
         w.count(self.reference);
     }
 
+    fn write_field(&mut self, op: u8, shadow: &mut u32, w: &mut Writer) {
+        collection_op::<V>(op, w);
+        self.write(shadow, w);
+    }
+
     fn repeat(&self, op: impl FnOnce(&mut Writer), _: &u32, w: &mut Writer) -> bool {
         op(w);
         w.count(self.reference);
@@ -482,7 +490,7 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
         if BY_VIEW {
             self.patch_by_view(w);
         } else {
-            if self.reshaped || !V::IS_REFERENCE {
+            if self.reshaped || !V::IN_PLACE {
                 self.patch_entries(w);
             }
             if V::IS_REFERENCE {
@@ -520,6 +528,10 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
             }
         }
         w.item = outer;
+    }
+
+    fn find_shared(&self, search: &mut Search) {
+        self.values().for_each(|item| item.find_shared(search));
     }
 }
 

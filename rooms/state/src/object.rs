@@ -1,6 +1,7 @@
 //! Structs: the trait that `#[derive(State)]` implements, and how an instance is written.
 
 use crate::reflection::{Kind, TypeBuilder, Types};
+use crate::shared::Search;
 use crate::value::{Delta, Item, Present, Value};
 use crate::writer::Writer;
 
@@ -69,6 +70,10 @@ pub trait State: Send + 'static {
     /// Writes all that is inside the structures that the fields of one group refer to.
     #[doc(hidden)]
     fn repeat_inner(&self, shadow: &Self::Shadow, group: Group, w: &mut Writer);
+
+    /// Looks for shared instances in the fields.
+    #[doc(hidden)]
+    fn search_fields(&self, search: &mut Search);
 }
 
 /// Fields that the same clients see.
@@ -178,6 +183,11 @@ impl<S: State> Value for S {
 
     fn repeat_content(&self, shadow: &Self::Shadow, w: &mut Writer) {
         repeat(self, shadow, w);
+    }
+
+    #[inline]
+    fn find_shared(&self, search: &mut Search) {
+        self.search_fields(search);
     }
 }
 

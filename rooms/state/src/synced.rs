@@ -2,6 +2,7 @@
 
 use crate::object::{self, Node, State};
 use crate::reflection::{self, Dialect, MAX_TYPES};
+use crate::shared;
 use crate::view::{Id, View};
 use crate::writer::{Fault, Joining, Segment, SegmentKind, Writer};
 use std::collections::HashSet;
@@ -90,25 +91,27 @@ impl<S: State> Synchronized for Synced<S> {
     }
 
     fn is_touched(&self) -> bool {
-        self.touched
+        self.touched || !self.writer.queue.is_empty()
     }
 
     fn patch(&mut self) -> Result<Patch, Fault> {
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }
-        if !std::mem::take(&mut self.touched) {
+        if !self.is_touched() {
             return Ok(Patch::default());
         }
-        object::patch(&mut self.state, &mut self.node, &mut self.writer);
+        if std::mem::take(&mut self.touched) {
+            object::patch(&mut self.state, &mut self.node, &mut self.writer);
+        }
+        shared::patch(&self.state, &mut self.writer);
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }
         let (shared, segments) = self.take_segments();
         let patch = Patch { shared, segments };
-        if !patch.is_empty() {
-            self.full = [None, None, None];
-        }
+        // Even where nothing is told, an item may have been given its name in views.
+        self.full = [None, None, None];
         Ok(patch)
     }
 
@@ -121,6 +124,7 @@ impl<S: State> Synchronized for Synced<S> {
         self.writer.joining = joining;
         self.writer.meet(Id::ROOT);
         object::repeat(&self.state, &self.node, &mut self.writer);
+        shared::repeat(&mut self.writer);
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }

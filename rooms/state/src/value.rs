@@ -4,6 +4,7 @@
 //! them equal. Implementations are this crate's own and the derive's.
 
 use crate::reflection::{Kind, Types};
+use crate::shared::Search;
 use crate::writer::{ADD, DELETE, DELETE_AND_ADD, Writer};
 
 /// How a value differs from what the clients hold.
@@ -49,6 +50,10 @@ pub trait Value: Sized + Send + 'static {
     #[doc(hidden)]
     const IS_REFERENCE: bool;
 
+    /// Whether it is a [`Shared`](crate::Shared) instance, or an `Option` or collection of such.
+    #[doc(hidden)]
+    const SHARES: bool = false;
+
     /// How the reflection names it.
     #[doc(hidden)]
     fn kind(types: &mut Types) -> Kind;
@@ -86,6 +91,13 @@ pub trait Value: Sized + Send + 'static {
     fn repeat_content(&self, shadow: &Self::Shadow, w: &mut Writer) {
         let _ = (shadow, w);
     }
+
+    /// Looks for shared instances.
+    #[doc(hidden)]
+    #[inline]
+    fn find_shared(&self, search: &mut Search) {
+        let _ = search;
+    }
 }
 
 /// A type that a collection can hold: numbers, `bool`, `String`, and structs that derive [`State`](crate::State).
@@ -95,7 +107,11 @@ pub trait Value: Sized + Send + 'static {
     note = "items are numbers, `bool`, `String`, or structs that derive `State`; put a collection or an `Option` \
             into a struct"
 )]
-pub trait Item: Present {}
+pub trait Item: Present {
+    /// Whether an assignment changes the instance that clients hold, and never names another.
+    #[doc(hidden)]
+    const IN_PLACE: bool = Self::IS_REFERENCE && !Self::SHARES;
+}
 
 /// A type whose every value is there: what an `Option` can be of.
 #[diagnostic::on_unimplemented(
@@ -119,6 +135,18 @@ pub fn patch_field<V: Value>(index: u8, value: &mut V, shadow: &mut V::Shadow, f
     }
 }
 
+/// Writes the operation of a field that holds a collection.
+pub(crate) fn collection_op<T: Item>(op: u8, w: &mut Writer) {
+    if T::SHARES && op & DELETE_AND_ADD == DELETE_AND_ADD {
+        // Decoders of generation 0.16 let go twice of what is in a collection that another replaces.
+        let index = op & !DELETE_AND_ADD;
+        w.op(DELETE | index);
+        w.op(ADD | index);
+    } else {
+        w.op(op);
+    }
+}
+
 /// Writes a field of a structure in full. A client that kept what it held is told of fields without a value.
 #[doc(hidden)]
 pub fn repeat_field<V: Value>(index: u8, value: &V, shadow: &V::Shadow, w: &mut Writer) {
@@ -137,6 +165,7 @@ pub fn withdraw_field(index: u8, w: &mut Writer) {
 impl<V: Present> Value for Option<V> {
     type Shadow = Option<V::Shadow>;
     const IS_REFERENCE: bool = V::IS_REFERENCE;
+    const SHARES: bool = V::SHARES;
 
     fn kind(types: &mut Types) -> Kind {
         V::kind(types)
@@ -158,6 +187,13 @@ impl<V: Present> Value for Option<V> {
         }
     }
 
+    #[inline]
+    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, w: &mut Writer) {
+        if let Some(value) = self {
+            value.write_field(op, shadow.get_or_insert_default(), w);
+        }
+    }
+
     fn repeat(&self, op: impl FnOnce(&mut Writer), shadow: &Self::Shadow, w: &mut Writer) -> bool {
         match (self, shadow) {
             (Some(value), Some(held)) => value.repeat(op, held, w),
@@ -175,6 +211,12 @@ impl<V: Present> Value for Option<V> {
     fn repeat_content(&self, shadow: &Self::Shadow, w: &mut Writer) {
         if let (Some(value), Some(held)) = (self, shadow) {
             value.repeat_content(held, w);
+        }
+    }
+
+    fn find_shared(&self, search: &mut Search) {
+        if let Some(value) = self {
+            value.find_shared(search);
         }
     }
 }

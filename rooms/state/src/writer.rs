@@ -3,8 +3,10 @@
 //! The writer hands out reference ids and counts nesting; it never looks into a value.
 
 use crate::bytes;
+use crate::shared::{Queue, Told};
 use crate::view::{Audience, Id, Tag};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// How deep structures may nest in each other. Deeper ones are a [`Fault`].
 pub const MAX_DEPTH: u8 = 64;
@@ -32,6 +34,12 @@ pub enum Fault {
     /// A collection has handed out 2^32 indexes.
     #[error("a collection ran out of indexes")]
     NoIndexes,
+    /// A [`Shared`](crate::Shared) instance stands where only some clients see it.
+    #[error("a shared instance stands where only some clients see it")]
+    SharedInView,
+    /// A [`Shared`](crate::Shared) instance stands in two states.
+    #[error("a shared instance belongs to another state")]
+    SharedElsewhere,
 }
 
 /// For whom a full state is written.
@@ -82,6 +90,16 @@ pub struct Writer {
     pub(crate) item: Id,
     /// The named items that a full state came across.
     pub(crate) alive: HashSet<Id>,
+    /// Shared instances with something to tell.
+    pub(crate) queue: Arc<Queue>,
+    /// Shared instances that clients know.
+    pub(crate) known: Vec<Arc<dyn Told>>,
+    /// Shared instances that a full state came across, and those of them that are yet to be written.
+    pub(crate) met: HashSet<Id>,
+    pub(crate) waiting: Vec<Arc<dyn Told>>,
+    /// Something was taken from the clients since the last search for shared instances.
+    pub(crate) removed: bool,
+    pub(crate) searches: u64,
     audience: Audience,
     next_ref: u32,
     depth: u8,
@@ -96,6 +114,12 @@ impl Writer {
             fault: None,
             item: Id::ROOT,
             alive: HashSet::new(),
+            queue: Arc::default(),
+            known: Vec::new(),
+            met: HashSet::new(),
+            waiting: Vec::new(),
+            removed: false,
+            searches: 0,
             audience: Audience::default(),
             next_ref: 1,
             depth: 0,
@@ -149,6 +173,7 @@ impl Writer {
 
     #[inline]
     pub(crate) fn op(&mut self, op: u8) {
+        self.removed |= op & DELETE != 0 || op == CLEAR;
         self.bytes.push(op);
     }
 
@@ -172,6 +197,11 @@ impl Writer {
     #[inline]
     pub fn ascend(&mut self) {
         self.depth -= 1;
+    }
+
+    /// Whether what is being written is sent to every client.
+    pub(crate) fn is_for_everyone(&self) -> bool {
+        self.audience.is_everyone()
     }
 
     /// A full state came across a named item.

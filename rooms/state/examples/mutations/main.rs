@@ -14,10 +14,10 @@ mod model;
 mod world;
 
 use fastrand::Rng;
-use model::Model as _;
+use model::{Model as _, Pooled as _};
 use playerthree_rooms_state::{Dialect, Joining, Synced, Synchronized as _};
 use serde_json::json;
-use world::World;
+use world::{Hero, World};
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -38,6 +38,9 @@ fn main() {
         for _ in 0..rng.usize(0..6) {
             state.mutate(&mut rng);
         }
+        if rng.bool() {
+            Hero::mutate_any(&mut rng);
+        }
         let patch = state.patch().unwrap();
         assert!(state.patch().unwrap().is_empty(), "a second patch of the same state");
         let mut full = |joining| hex(state.full(joining).unwrap().1.shared());
@@ -49,7 +52,7 @@ fn main() {
             "full": new,
             "reconciling": reconciling,
             "additive": additive,
-            "structures": state.structures(),
+            "structures": model::structures(&*state),
             "state": state.json(),
         });
         println!("{line}");

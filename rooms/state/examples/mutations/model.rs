@@ -1,16 +1,21 @@
 //! Values that can be made and changed at random, and what a client must see of them.
 
 use fastrand::Rng;
-use playerthree_rooms_state::{Bag, BigInt, BigUint, Item, List, Map, Number, Present, Set};
+use playerthree_rooms_state::{
+    Bag, BigInt, BigUint, Id, Item, List, Map, Number, Present, Set, Shared, State,
+};
 use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::hash::Hash;
+use std::thread::LocalKey;
 
 pub(crate) trait Model {
     fn random(rng: &mut Rng) -> Self;
     fn mutate(&mut self, rng: &mut Rng);
     /// As the test reads a decoded state: sets sorted, numbers that JSON lacks as text.
     fn json(&self) -> Value;
-    /// Structures that a client holds.
+    /// Structures that a client holds. A shared instance counts once until `SEEN` is emptied.
     fn structures(&self) -> usize {
         0
     }
@@ -267,6 +272,68 @@ impl<T: Model + Item + Eq + Hash + Clone> Model for Set<T> {
 
     fn structures(&self) -> usize {
         1 + self.iter().map(Model::structures).sum::<usize>()
+    }
+}
+
+thread_local! {
+    static SEEN: RefCell<HashSet<Id>> = RefCell::default();
+}
+
+/// Structures that a client of this state holds.
+pub(crate) fn structures(state: &impl Model) -> usize {
+    SEEN.take();
+    state.structures()
+}
+
+/// A struct whose instances stand in several places.
+pub(crate) trait Pooled: Model + State {
+    /// The instances that a place may be given, some of which are in none.
+    fn pool() -> &'static LocalKey<RefCell<Vec<Shared<Self>>>>
+    where
+        Self: Sized;
+
+    /// Changes an instance through none of its places.
+    fn mutate_any(rng: &mut Rng)
+    where
+        Self: Sized,
+    {
+        if let Some(instance) = Self::pool().with_borrow(|pool| rng.choice(pool).cloned()) {
+            instance.borrow_mut().mutate(rng);
+        }
+    }
+}
+
+impl<T: Pooled> Model for Shared<T> {
+    fn random(rng: &mut Rng) -> Self {
+        let at = rng.usize(0..6);
+        if let Some(known) = T::pool().with_borrow(|pool| pool.get(at).cloned())
+            && rng.u8(0..8) > 0
+        {
+            return known;
+        }
+        let instance = Self::new(T::random(rng));
+        T::pool().with_borrow_mut(|pool| match pool.get_mut(at) {
+            Some(place) => place.clone_from(&instance),
+            None => pool.push(instance.clone()),
+        });
+        instance
+    }
+
+    fn mutate(&mut self, rng: &mut Rng) {
+        if rng.bool() {
+            self.borrow_mut().mutate(rng);
+        } else {
+            *self = Self::random(rng);
+        }
+    }
+
+    fn json(&self) -> Value {
+        self.borrow().json()
+    }
+
+    fn structures(&self) -> usize {
+        let first = SEEN.with_borrow_mut(|seen| seen.insert(self.id()));
+        if first { self.borrow().structures() } else { 0 }
     }
 }
 

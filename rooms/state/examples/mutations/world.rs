@@ -1,9 +1,11 @@
 //! A state with every type, and every type inside every other that may hold it.
 
-use crate::model::{Model, model};
+use crate::model::{Model, Pooled, model};
 use fastrand::Rng;
-use playerthree_rooms_state::{Bag, BigInt, BigUint, List, Map, Number, Set, State};
+use playerthree_rooms_state::{Bag, BigInt, BigUint, List, Map, Number, Set, Shared, State};
 use serde_json::Value;
+use std::cell::RefCell;
+use std::thread::LocalKey;
 
 #[derive(State)]
 pub(crate) struct Point {
@@ -112,6 +114,38 @@ pub(crate) struct Tree {
     children: List<Tree>,
 }
 
+/// Of whom one is in several places.
+#[derive(State)]
+pub(crate) struct Hero {
+    name: String,
+    x: f32,
+    tags: List<String>,
+    stacks: Map<Stack>,
+    mark: Option<Shared<Point>>,
+}
+
+#[derive(State)]
+pub(crate) struct Team {
+    lead: Shared<Hero>,
+    next: Option<Shared<Hero>>,
+    members: List<Shared<Hero>>,
+    names: Option<Map<Shared<Hero>>>,
+}
+
+macro_rules! pooled {
+    ($type:ident) => {
+        impl Pooled for $type {
+            fn pool() -> &'static LocalKey<RefCell<Vec<Shared<Self>>>> {
+                thread_local!(static POOL: RefCell<Vec<Shared<$type>>> = RefCell::default());
+                &POOL
+            }
+        }
+    };
+}
+
+pooled!(Hero);
+pooled!(Point);
+
 #[derive(State)]
 pub(crate) struct World {
     a: i8,
@@ -144,6 +178,15 @@ pub(crate) struct World {
     unit: Option<Unit>,
     map: Option<Map<u8>>,
     tree: Tree,
+    first: Option<Shared<Hero>>,
+    second: Option<Shared<Hero>>,
+    heroes: Map<Shared<Hero>>,
+    row: List<Shared<Hero>>,
+    team: Team,
+    teams: Map<Team>,
+    ranks: List<Team>,
+    squads: Bag<Team>,
+    marks: Map<Shared<Point>>,
 }
 
 model!(Point { x, y });
@@ -284,6 +327,9 @@ impl Model for Tree {
     }
 }
 
+model!(Hero { name, x, tags, stacks, mark });
+model!(Team { lead, next, members, names });
+
 model!(World {
     a,
     b,
@@ -315,4 +361,13 @@ model!(World {
     unit,
     map,
     tree,
+    first,
+    second,
+    heroes,
+    row,
+    team,
+    teams,
+    ranks,
+    squads,
+    marks,
 });
