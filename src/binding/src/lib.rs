@@ -3,6 +3,7 @@
 //! This crate owns no rule of the match and no byte of the room protocol; it joins the two.
 
 mod admission;
+mod assigning;
 mod ops;
 mod options;
 mod push;
@@ -68,7 +69,10 @@ impl Definition for GameRooms {
             observers: creation.observers,
             epoch: push::unix_millis(),
         };
-        let game = Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
+        let mut game =
+            Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
+        // The gate stands before anybody can reach the match (§20 `holdStart`).
+        creation.start.hold(&mut game).map_err(|_| Refusal::bad_options())?;
         let parts = room::Parts {
             game,
             agents: Arc::clone(&self.agents),

@@ -34,6 +34,81 @@ pub(crate) enum Prompt {
     Mint(SeatWish),
     Tell(Tell),
     InviteObserver,
+    Assign { wish: SeatWish, assignment: Assignment },
+    Revoke(SeatWish),
+    Commander(CommanderOp),
+    Ready { wish: SeatWish, ready: bool },
+    Start { in_seconds: u64 },
+    Readiness,
+    Cards,
+}
+
+/// Who is put into a seat.
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) kind: AssignKind,
+    /// The named commander, for an agent.
+    pub(crate) commander: Option<String>,
+    pub(crate) owner_control: bool,
+}
+
+/// The kinds of an assignment that a person can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AssignKind {
+    Human,
+    Agent,
+    Bot,
+    Hold,
+}
+
+/// What a person does with their roster of commanders.
+#[derive(Debug)]
+pub(crate) enum CommanderOp {
+    List,
+    Add(Value),
+    Remove { commander: String },
+    Rotate { commander: String },
+    Settings { commander: String, settings: Value },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneCommander {
+    commander: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommanderSettings {
+    commander: String,
+    settings: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Assign {
+    team: Option<String>,
+    role: String,
+    kind: AssignKind,
+    commander: Option<String>,
+    #[serde(default)]
+    owner_control: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ready {
+    team: Option<String>,
+    role: String,
+    ready: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Start {
+    #[serde(default)]
+    in_seconds: u64,
 }
 
 /// A stream of a seat of the sender's own side; what it asks for is checked against the game.
@@ -145,9 +220,39 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
             Some(Prompt::Tell(Tell { team, message: members.into() }))
         }
         "inviteObserver" => read::<Nothing>(members.into()).map(|_| Prompt::InviteObserver),
-        _ => None,
+        "assign" => read(members.into()).map(assign),
+        "revoke" => read(members.into()).map(Prompt::Revoke),
+        "ready" => read(members.into()).map(ready),
+        "start" => read(members.into()).map(|Start { in_seconds }| Prompt::Start { in_seconds }),
+        "readiness" => read::<Nothing>(members.into()).map(|_| Prompt::Readiness),
+        "cards" => read::<Nothing>(members.into()).map(|_| Prompt::Cards),
+        _ => commander(name, members.into()).map(Prompt::Commander),
     };
     prompt.map(PlayerOp::Prompt)
+}
+
+fn assign(Assign { team, role, kind, commander, owner_control }: Assign) -> Prompt {
+    Prompt::Assign {
+        wish: SeatWish { team, role },
+        assignment: Assignment { kind, commander, owner_control },
+    }
+}
+
+fn ready(Ready { team, role, ready }: Ready) -> Prompt {
+    Prompt::Ready { wish: SeatWish { team, role }, ready }
+}
+
+fn commander(name: &str, body: Value) -> Option<CommanderOp> {
+    match name {
+        "commanders" => read::<Nothing>(body).map(|_| CommanderOp::List),
+        // What a draft has to look like depends on the game.
+        "addCommander" => Some(CommanderOp::Add(body)),
+        "removeCommander" => read(body).map(|OneCommander { commander }| CommanderOp::Remove { commander }),
+        "rotate" => read(body).map(|OneCommander { commander }| CommanderOp::Rotate { commander }),
+        "commanderSettings" => read(body)
+            .map(|CommanderSettings { commander, settings }| CommanderOp::Settings { commander, settings }),
+        _ => None,
+    }
 }
 
 /// Reads an observer's request, which carries no number.

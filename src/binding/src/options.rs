@@ -2,7 +2,7 @@
 
 use playerthree_game::{Checked, Name, Seat};
 use playerthree_schema::{Invalid, Schema, t};
-use playerthree_session::{Millis, ObserverPolicy};
+use playerthree_session::{CallError, Match, Millis, ObserverPolicy, READY_SECONDS_MAX};
 use serde_json::Value;
 
 /// Longest observer delay that a room can ask for: a day.
@@ -56,6 +56,29 @@ pub(crate) struct Creation {
     pub(crate) bots: Bots,
     pub(crate) private: bool,
     pub(crate) observers: ObserverPolicy,
+    pub(crate) start: Start,
+}
+
+/// What holds the match before its first tick. A room that asks for nothing starts at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Seconds of a ready check.
+    pub(crate) ready_seconds: Option<u64>,
+    /// Whether the room's host starts it.
+    pub(crate) by_host: bool,
+}
+
+impl Start {
+    /// Holds a fresh match.
+    pub(crate) fn hold(self, game: &mut Match) -> Result<(), CallError> {
+        if let Some(seconds) = self.ready_seconds {
+            game.check_ready(seconds, 0)?;
+        }
+        if self.by_host {
+            game.hold_start()?;
+        }
+        Ok(())
+    }
 }
 
 /// Who plays seats that nobody took.
@@ -83,6 +106,8 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
         ("teams", t::opt(t::list(teams(), manifest.teams.len() as u64))),
         ("bots", t::opt(t::literals(tiers))),
         ("private", t::opt(t::bool())),
+        ("readySeconds", t::opt(t::int(1, READY_SECONDS_MAX.cast_signed()))),
+        ("hold", t::opt(t::bool())),
         ("observerDelayMs", t::opt(t::int(0, OBSERVER_DELAY_MAX))),
     ];
     if let Some(options) = &manifest.match_options {
@@ -127,5 +152,9 @@ pub(crate) fn creation(schema: &Schema, options: &Value) -> Result<Creation, Inv
         bots,
         private,
         observers,
+        start: Start {
+            ready_seconds: options.get("readySeconds").and_then(Value::as_u64),
+            by_host: options.get("hold").and_then(Value::as_bool).unwrap_or(false),
+        },
     })
 }

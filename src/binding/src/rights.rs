@@ -8,7 +8,7 @@ use crate::room::{Caller, Client, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, CLAIM_WITHIN};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{CallError, Code, Millis, Occupant, Right, StreamRequest, Tell};
+use playerthree_session::{CallError, Code, Millis, Occupant, OwnerControl, Right, StreamRequest, Tell};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,20 +68,14 @@ impl MatchRoom {
                     Err(error) => Err(error),
                 }
             }
-            PlayerOp::Prompt(prompt) => self.carry_out_now(client, (&account, &own), prompt, now),
+            PlayerOp::Prompt(prompt) => self.carry_out_now(client, (&account, &own), prompt),
         };
         self.live.seats_changed(now);
         Some(answer)
     }
 
     /// The operations whose answer is there at once.
-    fn carry_out_now(
-        &mut self,
-        client: SessionId,
-        (account, own): (&Account, &Seat),
-        op: Prompt,
-        now: Millis,
-    ) -> Answer {
+    fn carry_out_now(&mut self, client: SessionId, (account, own): (&Account, &Seat), op: Prompt) -> Answer {
         match op {
             Prompt::Report => self.report(&own.team),
             Prompt::Mandate(set) => {
@@ -96,17 +90,29 @@ impl MatchRoom {
             }
             Prompt::Controller(set) => {
                 let seat = self.owned(account, own, &set.wish)?;
-                self.set_controller(account, &seat, &set.value, now)
+                self.set_controller(account, &seat, &set.value)
             }
             Prompt::Stream(stream) => self.stream(client, account, own, &stream),
-            Prompt::Mint(wish) => self.mint(account, own, &wish, now),
+            Prompt::Mint(wish) => self.mint(account, own, &wish),
             Prompt::Tell(tell) => {
                 let team = tell.team.as_deref().unwrap_or(&own.team);
                 let message = Tell::parse(&self.surface, tell.message)?;
+                let now = self.now();
                 self.live.game_mut().tell(&account.owner, team, &message, now)?;
                 Ok(json!({}))
             }
             Prompt::InviteObserver => self.invite_observer(),
+            Prompt::Assign { wish, assignment } => self.assign_for(account, own, &wish, &assignment),
+            Prompt::Revoke(wish) => self.revoke(&self.owned(account, own, &wish)?),
+            Prompt::Commander(op) => self.roster(account, op),
+            Prompt::Ready { wish, ready } => {
+                let (seat, now) = (self.owned(account, own, &wish)?, self.now());
+                self.live.game_mut().person_ready(&seat, ready, now)?;
+                Ok(json!({}))
+            }
+            Prompt::Start { in_seconds } => self.start(account, in_seconds),
+            Prompt::Readiness => Ok(self.live.game().readiness(self.now())),
+            Prompt::Cards => Ok(json!({ "cards": self.live.game().cards(self.now()) })),
         }
     }
 
@@ -140,14 +146,14 @@ impl MatchRoom {
 
     /// Changes who controls a seat. Taking it in person takes it over as a joined seat: only on the side that the
     /// person plays in person already (§4 "Owner control").
-    fn set_controller(&mut self, account: &Account, seat: &Seat, value: &Value, now: Millis) -> Answer {
+    fn set_controller(&mut self, account: &Account, seat: &Seat, value: &Value) -> Answer {
         let controller: Controller = serde_json::from_value(value.clone()).map_err(|_| Code::Invalid)?;
         if controller == Controller::Human && !self.live.game().is_held_in_person(seat) {
             if self.live.game().holds_in_person_elsewhere(&account.owner, &seat.team) {
                 return Err(Code::Forbidden.into());
             }
             let occupant = Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
-            self.live.assign(seat, occupant, now)?;
+            self.assign(seat, occupant, OwnerControl::Kept)?;
         }
         self.live.game_mut().set_controller(seat, controller)?;
         Ok(json!({}))
@@ -167,11 +173,11 @@ impl MatchRoom {
     }
 
     /// Gives the person a token for an agent of theirs: on a seat they own, or on an open one that becomes theirs.
-    fn mint(&mut self, account: &Account, own: &Seat, wish: &SeatWish, now: Millis) -> Answer {
+    fn mint(&mut self, account: &Account, own: &Seat, wish: &SeatWish) -> Answer {
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         if self.live.game().open_seats().any(|open| *open == seat) {
             let occupant = Occupant::Agent { owner: account.owner.clone(), display: account.display.clone() };
-            self.live.assign(&seat, occupant, now)?;
+            self.assign(&seat, occupant, OwnerControl::Kept)?;
         } else if self.live.game().owner(&seat) != Some(&account.owner) {
             return Err(Code::Forbidden.into());
         }

@@ -11,7 +11,10 @@ use playerthree_rooms::{
     RoomHandle, SessionId, TimerId, Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{Bucket, CallError, Code, Millis, Occupant, OwnerId, Pushed, Right, Said, Surface};
+use playerthree_session::{
+    Bucket, CallError, Code, CommanderId, Millis, Occupant, OwnerControl, OwnerId, Pushed, Right, Said,
+    Settings, Surface,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +40,8 @@ const VIEWS_BURST: u32 = 40;
 pub enum Event {
     /// An agent calls.
     Agent(AgentCall),
+    /// A commander's owner changed its settings.
+    Follow(CommanderId, Settings),
     /// A policy answered.
     Wake,
 }
@@ -46,7 +51,17 @@ struct Door(RoomHandle<Event>);
 
 impl MatchDoor for Door {
     fn call(&self, call: AgentCall) -> Result<(), CallError> {
-        self.0.try_post(Event::Agent(call)).map_err(|error| match error {
+        self.post(Event::Agent(call))
+    }
+
+    fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError> {
+        self.post(Event::Follow(commander, settings))
+    }
+}
+
+impl Door {
+    fn post(&self, event: Event) -> Result<(), CallError> {
+        self.0.try_post(event).map_err(|error| match error {
             PostError::Full(_) => Code::Busy.into(),
             PostError::Gone(_) => Code::BadToken.into(),
         })
@@ -94,8 +109,10 @@ pub struct MatchRoom {
     pub(crate) clients: BTreeMap<SessionId, Client>,
     /// Who reads the stream of a seat in person.
     pub(crate) streams: BTreeMap<Seat, SessionId>,
+    /// Who starts a match that its room holds: the first player, and after them another one who is here.
+    pub(crate) host: Option<OwnerId>,
     join_schema: Arc<Schema>,
-    bots: Option<Name>,
+    pub(crate) bots: Option<Name>,
     private: bool,
     clock: Instant,
     tick: Option<TimerId>,
@@ -130,6 +147,7 @@ impl MatchRoom {
             admission: Admission::default(),
             clients: BTreeMap::new(),
             streams: BTreeMap::new(),
+            host: None,
             join_schema: parts.join_schema,
             bots: parts.bots,
             private: parts.private,
@@ -174,7 +192,7 @@ impl MatchRoom {
             Admitted::Player { account, seat } => {
                 let occupant =
                     Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
-                let taken = self.live.assign(&seat, occupant, self.now());
+                let taken = self.assign(&seat, occupant, OwnerControl::Kept);
                 taken.map_err(|_| Refusal::join_refused("the seat was taken"))?;
                 Ok(Principal::Player { account, seat })
             }
@@ -225,7 +243,7 @@ impl MatchRoom {
         let now = self.now();
         let occupant = self.bots.clone().map_or(Occupant::Nobody, Occupant::Bot);
         self.agents.revoke_seat(&self.match_id, seat);
-        let released = self.live.assign(seat, occupant, now).is_ok();
+        let released = self.assign(seat, occupant, OwnerControl::Kept).is_ok();
         if released && self.bots.is_none() && !self.live.game().is_owned(&seat.team) {
             // A game without `forfeit` simply goes on without the side.
             _ = self.live.game_mut().forfeit(&seat.team, now);
@@ -252,6 +270,35 @@ impl MatchRoom {
         self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
     }
 
+    /// A player's connection dropped or came back.
+    fn mark_client(&mut self, client: SessionId, joined: bool) {
+        if let Some(Client { principal: Principal::Player { account, .. }, .. }) = self.clients.get(&client) {
+            let account = account.clone();
+            self.mark_joined(&account, joined);
+        }
+    }
+
+    /// The host left: another player who is here is the host now.
+    fn pass_host_on(&mut self, left: &OwnerId) {
+        if self.host.as_ref() == Some(left) {
+            let next = self.players().map(|account| &account.owner).find(|owner| *owner != left).cloned();
+            self.host = next;
+        }
+    }
+
+    fn players(&self) -> impl Iterator<Item = &Account> {
+        self.clients.values().filter_map(|client| match &client.principal {
+            Principal::Player { account, .. } => Some(account),
+            Principal::Spectator { .. } | Principal::Observer { .. } => None,
+        })
+    }
+
+    /// The host's name, as people read it.
+    fn host_display(&self) -> Option<&str> {
+        let host = self.host.as_ref()?;
+        self.players().find(|account| account.owner == *host).map(|account| &*account.display)
+    }
+
     /// Ends the waits and streams of a client that is gone: their answers have nowhere to go.
     fn forget_asks_of(&mut self, client: SessionId, now: Millis) {
         for (seat, _) in self.streams.extract_if(.., |_, reader| *reader == client) {
@@ -267,6 +314,10 @@ impl MatchRoom {
     fn status(&self) -> Value {
         let mut status = self.live.game().status();
         status["op"] = json!("status");
+        if let Some(readiness) = self.start_facts() {
+            status["readiness"] = readiness;
+            status["host"] = json!(self.host_display());
+        }
         status
     }
 
@@ -326,6 +377,7 @@ impl MatchRoom {
             }
         }
         if changes.status {
+            self.free_commanders();
             push::to_all(cx, &self.readers(None), "playerthree:status", &self.status());
         }
         if changes.seats || changes.status {
@@ -418,8 +470,10 @@ impl Room for MatchRoom {
             }
             return Err(Refusal::join_refused("the game has no view to show"));
         }
-        if matches!(principal, Principal::Player { .. }) {
+        if let Principal::Player { account, .. } = &principal {
             self.start_clock(cx);
+            self.host.get_or_insert_with(|| account.owner.clone());
+            self.mark_joined(&account.clone(), true);
         }
         let now = self.now();
         let ops = Bucket::new(OPS_PER_SECOND, OPS_BURST, now);
@@ -450,6 +504,7 @@ impl Room for MatchRoom {
         // What it waited for has nowhere to go; its places are free for the connection that comes back.
         let now = self.now();
         self.forget_asks_of(client, now);
+        self.mark_client(client, false);
         let observes = |client: &Client| matches!(client.principal, Principal::Observer { .. });
         if !self.clients.get(&client).is_some_and(observes) {
             cx.allow_reconnection(client, RECONNECTION_GRACE);
@@ -457,7 +512,9 @@ impl Room for MatchRoom {
     }
 
     fn on_reconnect(&mut self, cx: &mut Cx<'_, Self>, client: SessionId) {
+        self.mark_client(client, true);
         self.welcome(cx, client);
+        self.flush(cx);
     }
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
@@ -467,9 +524,11 @@ impl Room for MatchRoom {
         if let Some(team) = principal.side() {
             self.live.game_mut().unsubscribe(team);
         }
-        if let Principal::Player { seat, .. } = &principal {
+        if let Principal::Player { seat, account } = &principal {
             self.release(seat);
+            self.mark_joined(account, false);
             self.release_abandoned();
+            self.pass_host_on(&account.owner);
         }
         self.flush(cx);
         self.keep_for_agents(cx);
@@ -485,6 +544,7 @@ impl Room for MatchRoom {
             Event::Agent(AgentCall { seat, method, args, reply, .. }) => {
                 self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
             }
+            Event::Follow(commander, settings) => self.live.game_mut().follow(&commander, &settings),
             Event::Wake => self.live.take_in(now),
         }
         self.flush(cx);
@@ -510,6 +570,7 @@ impl Room for MatchRoom {
     }
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
+        self.release_commanders();
         self.agents.revoke_match(&self.match_id);
     }
 }

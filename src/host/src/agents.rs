@@ -3,10 +3,11 @@
 //! A token is claimed once, by the lease that first uses it. It dies with its seat's hold or its match, and everybody
 //! who waits on it is told at once.
 
+use crate::commanders::Commanders;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::Seat;
-use playerthree_session::{CallError, Code, Surface};
+use playerthree_session::{CallError, Code, CommanderId, Settings, Surface};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,16 +30,35 @@ pub struct AgentCall {
     pub method: String,
     /// Its arguments, unchecked.
     pub args: Value,
-    /// Fires when the caller's token stops being good. A call that waited in a mailbox meanwhile must not be carried out.
-    pub revoked: CancellationToken,
+    /// Whether the caller's right has ended. A call that waited in a mailbox meanwhile must not be carried out.
+    pub revoked: Revoked,
     /// Where the answer goes. A caller that went away has dropped the other end.
     pub reply: oneshot::Sender<Result<Value, CallError>>,
+}
+
+/// What a call's right stands on: it ends with the first of them.
+#[derive(Clone, Debug)]
+pub struct Revoked(Vec<CancellationToken>);
+
+impl Revoked {
+    /// A right that ends with the first of these.
+    pub fn any(tokens: impl IntoIterator<Item = CancellationToken>) -> Self {
+        Self(tokens.into_iter().collect())
+    }
+
+    /// Whether it has ended.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.iter().any(CancellationToken::is_cancelled)
+    }
 }
 
 /// The way into a match that runs in an actor of its own.
 pub trait MatchDoor: Send + Sync + 'static {
     /// Hands a call in. Fails `busy` when the match has too much to do, `bad_token` when it is gone.
     fn call(&self, call: AgentCall) -> Result<(), CallError>;
+
+    /// A commander's settings changed: the seats that it holds in this match have to follow (§7). Fails like a call.
+    fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError>;
 }
 
 /// A seat token's authority.
@@ -88,7 +108,7 @@ impl SeatGrant {
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, method: &str, args: Value) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
-        let (seat, revoked) = (self.seat.clone(), self.revoked.clone());
+        let (seat, revoked) = (self.seat.clone(), Revoked::any([self.revoked.clone()]));
         self.door.call(AgentCall { seat, method: method.to_owned(), args, revoked, reply })?;
         tokio::select! {
             // A token that has ended gets no answer, not even one that is ready.
@@ -108,13 +128,19 @@ impl std::fmt::Debug for SeatGrant {
     }
 }
 
-/// Every seat token of this process, by digest.
+/// Every credential of an agent in this process: seat tokens by digest, and the commanders with theirs.
 #[derive(Debug, Default)]
 pub struct Agents {
     grants: DashMap<Digest, Arc<SeatGrant>>,
+    commanders: Commanders,
 }
 
 impl Agents {
+    /// The named commanders.
+    pub fn commanders(&self) -> &Commanders {
+        &self.commanders
+    }
+
     /// Mints a token for a seat.
     pub fn mint(
         &self,
@@ -169,6 +195,7 @@ impl Agents {
     /// Ends every token: the server stops.
     pub fn revoke_all(&self) {
         self.revoke_where(|_| true);
+        self.commanders.revoke_all();
     }
 
     fn revoke_where(&self, ended: impl Fn(&SeatGrant) -> bool) {

@@ -4,7 +4,9 @@
 
 mod accounts;
 mod agents;
+mod commanders;
 mod live;
+mod lobby;
 mod policies;
 mod practice;
 mod sandboxed;
@@ -12,7 +14,8 @@ mod secret;
 mod trial;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
-pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
+pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
+pub use commanders::{CommanderGrant, Commanders};
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
 pub use secret::{Digest, Token, digest as secret_digest};

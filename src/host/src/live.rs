@@ -8,7 +8,7 @@ use crate::practice::{PracticeId, Practices};
 use crate::trial::Trial;
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
-    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Observe, Occupant,
+    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Occupant, OwnerControl,
     PolicyError, Practice, Right, Scope, Stats, Thought, WaitId, Waiting,
 };
 use serde_json::{Value, json};
@@ -89,14 +89,26 @@ impl<R> Live<R> {
         changes
     }
 
-    /// Gives a seat to an occupant. What another owner's agent had running or waiting there ends with `bad_token`.
-    pub fn assign(&mut self, seat: &Seat, occupant: Occupant, now: Millis) -> Result<(), CallError> {
-        if self.game.assign(seat, occupant)? == Handover::NewOwner {
+    /// Gives a seat to an occupant. What the one before had running or waiting there ends with `bad_token`.
+    pub fn assign(&mut self, seat: &Seat, occupant: Occupant, now: Millis) -> Result<Handover, CallError> {
+        self.assign_with(seat, occupant, OwnerControl::Kept, now)
+    }
+
+    /// [`Self::assign`], with the owner's hold of an automated seat (§4 "Owner control").
+    pub fn assign_with(
+        &mut self,
+        seat: &Seat,
+        occupant: Occupant,
+        control: OwnerControl,
+        now: Millis,
+    ) -> Result<Handover, CallError> {
+        let handover = self.game.assign_with(seat, occupant, control)?;
+        if handover != Handover::SameOccupant {
             self.end_policies(seat, Code::BadToken);
-            self.end_practices(seat);
+            self.end_practices(seat, handover);
         }
         self.play_turns(now);
-        Ok(())
+        Ok(handover)
     }
 
     /// Ends whatever runs or is tried out for a seat. Whoever waits for a trial learns why there will be none.
@@ -107,9 +119,10 @@ impl<R> Live<R> {
         }
     }
 
-    /// Ends the practices of a seat whose owner is gone.
-    fn end_practices(&mut self, seat: &Seat) {
-        for (id, (caller, ..)) in self.practising.extract_if(|_, (_, of, _)| of == seat) {
+    /// Ends the practices of a seat's earlier occupant. The same owner's own go on.
+    fn end_practices(&mut self, seat: &Seat, handover: Handover) {
+        let ends = |right: Right| handover == Handover::NewOwner || right == Right::Agent;
+        for (id, (caller, ..)) in self.practising.extract_if(|_, (_, of, right)| of == seat && ends(*right)) {
             self.practices.cancel(id);
             self.answers.push((caller, Err(Code::BadToken.into())));
         }
@@ -178,7 +191,8 @@ impl<R> Live<R> {
     fn carry_out(&mut self, seat: &Seat, right: Right, call: Call, now: Millis) -> Result<Step, CallError> {
         match call {
             Call::Briefing { topic } => self.briefing(seat, topic).map(Step::Done),
-            Call::Observe(request) => self.observe(seat, right, &request).map(Step::Done),
+            Call::Observe(request) => self.game.observed(seat, right, &request, now).map(Step::Done),
+            Call::Ready => self.game.agent_ready(seat, right, now).map(Step::Done),
             Call::Act(intents) => {
                 let acks = self.game.act(seat, right, &intents, now)?;
                 Ok(Step::Done(json!({ "acks": Match::acks_json(&acks) })))
@@ -249,30 +263,26 @@ impl<R> Live<R> {
         })
     }
 
-    fn observe(&mut self, seat: &Seat, right: Right, request: &Observe) -> Result<Value, CallError> {
-        let observation = self.game.observe(seat, right, request)?;
-        let mut result = json!({ "observation": observation });
-        if let Some(messages) = self.game.take_messages(seat, right)? {
-            result["messages"] = messages;
-        }
-        Ok(result)
-    }
-
     /// The core briefing, or one page of a topic (§4).
     fn briefing(&self, seat: &Seat, topic: Option<(String, u32)>) -> Result<Value, CallError> {
         let surface = self.game.surface();
         if let Some((topic, page)) = topic {
-            let data = self.game.match_data(seat)?;
+            // Before the start the topic documents the data's fields (§4).
+            let data = if self.game.is_held() { Value::Null } else { self.game.match_data(seat)? };
             let page = surface.knowledge.topic(&topic, page, Some(&data).filter(|data| !data.is_null()));
             return page.map(|page| page.to_json()).ok_or_else(|| Code::Invalid.into());
         }
         let (scopes, mandate) = self.game.terms(seat)?;
+        let (phase, teams) = match self.game.is_held() {
+            true => (Phase::Lobby, &surface.manifest.teams[..]),
+            false => (Phase::Match, self.game.teams()),
+        };
         let facts = SeatFacts {
-            phase: Phase::Match,
+            phase,
             role: &seat.role,
             team: Some(&seat.team),
-            teams: self.game.teams(),
-            alliances: self.game.alliances(),
+            teams,
+            alliances: self.game.alliances().filter(|_| phase == Phase::Match),
             scopes: &scopes,
             mandate: &mandate,
         };
@@ -378,7 +388,7 @@ impl<R> Live<R> {
     pub fn tick(&mut self, now: Millis) {
         if self.game.wants_round() {
             self.round(now);
-        } else if !self.game.is_over() {
+        } else if !self.game.is_over() && !self.game.is_held() {
             self.owed = (self.owed + 1).min(TICKS_OWED_MAX);
         }
     }

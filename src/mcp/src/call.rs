@@ -5,6 +5,7 @@ use crate::lease::Lease;
 use crate::quota::Place;
 use crate::render::{self, Answer, Paging};
 use crate::surface::{Offer, Offered};
+use playerthree_game::Name;
 use playerthree_schema::{Invalid, PathPart, SchemaCode};
 use playerthree_session::{Call, CallError, Code};
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -51,66 +52,83 @@ async fn carry_out(
     let long = matches!(tool.method, "wait" | "practice");
     let place = if long { Place::Wait } else { Place::Call };
     let _place = lease.quota.place(place).ok_or(Code::Busy)?;
-    take_role(lease, tool.method, &mut arguments)?;
+    let role = take_role(lease, tool.method, &mut arguments)?;
     let arguments = Value::Object(arguments);
-    let answer = match later_page(lease, tool.method, &arguments)? {
+    let answer = match later_page(lease, &role, tool.method, &arguments)? {
         Some(answer) => answer,
-        None => fresh(lease, tool.method, arguments).await?,
+        None => fresh(lease, &role, tool.method, arguments).await?,
     };
     checked(lease, tool, answer)
 }
 
-/// Takes the role out of the arguments (§4): a seat token holds one, and it needs not be named.
-fn take_role(lease: &Lease, method: &str, arguments: &mut Map<String, Value>) -> Result<(), CallError> {
+/// Takes the role out of the arguments (§4). A credential with one role needs not name it; one with several has to, but
+/// for a briefing, which is then the first one's.
+fn take_role(lease: &Lease, method: &str, arguments: &mut Map<String, Value>) -> Result<Name, CallError> {
+    let held: Vec<Name> = lease.agent.commands().into_iter().map(|(role, _)| role).collect();
+    // A commander that was removed meanwhile holds nothing.
+    let first = held.first().cloned().ok_or(Code::BadToken)?;
     // A skill belongs to no role, so the match refuses the argument like any other that is not declared.
     if method == "skill" {
-        return Ok(());
+        return Ok(first);
     }
     let wrong = |code: SchemaCode| Err(Invalid::at(code, [PathPart::Field("role".into())]).into());
     match arguments.remove("role") {
-        None => Ok(()),
-        Some(Value::String(role)) if role == *lease.grant.seat.role => Ok(()),
-        Some(Value::String(role)) if lease.grant.surface.manifest.role(&role).is_some() => {
-            Err(Code::Forbidden.into())
-        }
-        Some(Value::String(_)) => wrong(SchemaCode::Enum),
+        None if held.len() == 1 || method == "briefing" => Ok(first),
+        None => wrong(SchemaCode::MissingField),
+        Some(Value::String(named)) => match held.into_iter().find(|role| **role == *named) {
+            Some(role) => Ok(role),
+            None if lease.agent.surface().manifest.role(&named).is_some() => Err(Code::Forbidden.into()),
+            None => wrong(SchemaCode::Enum),
+        },
         Some(_) => wrong(SchemaCode::Type),
     }
 }
 
 /// A later page of the last observation, if that is what the call asks for.
-fn later_page(lease: &Lease, method: &str, arguments: &Value) -> Result<Option<Answer>, CallError> {
+fn later_page(
+    lease: &Lease,
+    role: &Name,
+    method: &str,
+    arguments: &Value,
+) -> Result<Option<Answer>, CallError> {
     if method != "observe" || arguments.get("page").is_none() {
         return Ok(None);
     }
-    let Call::Observe(observe) = Call::parse(&lease.grant.surface, method, arguments)? else {
+    let Call::Observe(observe) = Call::parse(lease.agent.surface(), method, arguments)? else {
         return Ok(None);
     };
     let Some(page) = observe.page.filter(|page| *page > 1).and_then(|page| usize::try_from(page).ok()) else {
         return Ok(None);
     };
-    let answer = lease.snapshot().and_then(|snapshot| render::later_page(&snapshot, page));
+    let answer = lease.snapshot(role).and_then(|snapshot| render::later_page(&snapshot, page));
     answer.map(Some).ok_or_else(|| Code::Invalid.into())
 }
 
 /// What the match answers now.
-async fn fresh(lease: &Lease, method: &str, arguments: Value) -> Result<Answer, CallError> {
-    let mut result = lease.grant.call(method, arguments).await?;
+async fn fresh(lease: &Lease, role: &Name, method: &str, arguments: Value) -> Result<Answer, CallError> {
+    let mut result = lease.agent.call(role, method, arguments).await?;
     if method == "briefing" && result.get("topic").is_none() && result.get("commands").is_none() {
-        result["commands"] = commands(lease, &result["phase"]);
+        result["commands"] = commands(lease, role, &result["phase"]);
     }
-    let rendered = render::render(method, result, &lease.grant.surface.manifest.observation);
+    let rendered = render::render(method, result, &lease.agent.surface().manifest.observation);
     let (answer, paging) = rendered.map_err(|_| faulty(lease, method, "is too long"))?;
     if let Paging::Replaced(snapshot) = paging {
-        lease.keep(snapshot);
+        lease.keep(role, snapshot);
     }
     Ok(answer)
 }
 
-/// The roles that this credential commands (§4): one seat's.
-fn commands(lease: &Lease, phase: &Value) -> Value {
-    let seat = &lease.grant.seat;
-    json!([{ "role": seat.role, "phase": phase, "team": seat.team }])
+/// The roles that this credential commands (§4), each with its phase. A commander's seats are all in one match, so a
+/// seated role is in the phase of the briefed one, if that one is seated.
+fn commands(lease: &Lease, briefed: &Name, phase: &Value) -> Value {
+    let commands = lease.agent.commands();
+    let is_seated = commands.iter().any(|(role, team)| role == briefed && team.is_some());
+    let seated = if is_seated { phase.clone() } else { json!("match") };
+    let command = |(role, team): (Name, Option<Name>)| match team {
+        Some(team) => json!({ "role": role, "phase": seated, "team": team }),
+        None => json!({ "role": role, "phase": "lobby" }),
+    };
+    commands.into_iter().map(command).collect()
 }
 
 /// Lets an answer out only if it is of its tool's output schema (§4).
@@ -124,6 +142,6 @@ fn checked(lease: &Lease, tool: &Offered, answer: Answer) -> Result<Answer, Call
 
 /// Reports a result that may not leave; nothing of it goes into the log either.
 fn faulty(lease: &Lease, method: &str, what: &str) -> CallError {
-    tracing::error!(game = %lease.grant.surface.manifest.id, method, "a tool result {what}");
+    tracing::error!(game = %lease.agent.surface().manifest.id, method, "a tool result {what}");
     Code::Internal.into()
 }

@@ -16,7 +16,7 @@ pub struct Limits {
     pub calls_burst: u32,
     /// Calls of one credential in flight, waits aside.
     pub calls_in_flight: usize,
-    /// Waits of one credential in flight for its role.
+    /// Waits of one credential in flight for each of its roles.
     pub waits_in_flight: usize,
     /// How long after its credential's end a stream that is still open is cut. Calls in flight answer before.
     pub cut_after: Duration,

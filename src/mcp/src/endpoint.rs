@@ -1,6 +1,7 @@
-//! `/mcp`: one seat of one match for one token. A seat token is claimed by the first call that is carried out, and its
-//! session comes back in a header (§20).
+//! `/mcp`: one seat of one match, or the lanes of one commander, for one token. A seat token is claimed by the first call
+//! that is carried out, and its session comes back in a header (§20); a commander token has no session.
 
+use crate::agent::Agent;
 use crate::config::McpConfig;
 use crate::guard::{self, Method};
 use crate::handler::Handler;
@@ -11,7 +12,7 @@ use crate::transport::{self, Mount, Visit};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use playerthree_host::{Agents, SeatGrant};
+use playerthree_host::Agents;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +48,9 @@ pub(crate) async fn serve(
 
 /// Ends the lease of a seat token (§20), and the token with it.
 fn delete(endpoint: &Endpoint, headers: &HeaderMap) -> Result<Response, Refusal> {
-    let grant = transport::caller(endpoint, guard::bearer(headers), headers)?;
+    let agent = transport::caller(endpoint, guard::bearer(headers), headers)?;
+    // A commander token has no lease to end; its owner rotates it.
+    let Agent::Seat(grant) = agent else { return Err(Refusal::Method) };
     let session = guard::session(headers).ok_or(Refusal::Method)?;
     if !grant.is_session(session) {
         return Err(Refusal::Session);
@@ -57,34 +60,38 @@ fn delete(endpoint: &Endpoint, headers: &HeaderMap) -> Result<Response, Refusal>
 }
 
 impl Mount for Endpoint {
-    type Caller = Arc<SeatGrant>;
+    type Caller = Agent;
     type Visit = Handler;
 
     fn config(&self) -> &McpConfig {
         &self.config
     }
 
-    fn find(&self, token: &str) -> Option<Arc<SeatGrant>> {
-        self.agents.find(token)
+    fn find(&self, token: &str) -> Option<Agent> {
+        Agent::find(&self.agents, token)
     }
 
     fn has_tool(&self, name: &str) -> bool {
         surface::is_tool(name)
     }
 
-    fn admit(&self, grant: &Arc<SeatGrant>, headers: &HeaderMap, method: Method) -> Result<Handler, Refusal> {
-        let admission = match method {
-            Method::Discover => Admission::Discovery,
-            Method::ListTools | Method::CallTool => {
+    fn admit(&self, agent: &Agent, headers: &HeaderMap, method: Method) -> Result<Handler, Refusal> {
+        let admission = match (method, agent) {
+            (Method::Discover, _) => Admission::Discovery,
+            (Method::ListTools | Method::CallTool, Agent::Seat(grant)) => {
                 Admission::of(&self.leases, grant, guard::session(headers)).ok_or(Refusal::Session)?
             }
+            (Method::ListTools | Method::CallTool, Agent::Commander(grant)) => {
+                Admission::Held(self.leases.shared(grant))
+            }
         };
-        let offer = self.offers.of(&grant.surface).map_err(|_| {
-            tracing::error!(game = %grant.surface.manifest.id, "an output schema is no JSON Schema");
+        let surface = agent.surface();
+        let offer = self.offers.of(surface).map_err(|_| {
+            tracing::error!(game = %surface.manifest.id, "an output schema is no JSON Schema");
             Refusal::Internal
         })?;
-        let (grant, shutdown) = (Arc::clone(grant), self.config.shutdown.clone());
-        Ok(Handler { grant, offer, admission, shutdown })
+        let (agent, shutdown) = (agent.clone(), self.config.shutdown.clone());
+        Ok(Handler { agent, offer, admission, shutdown })
     }
 }
 
@@ -103,7 +110,7 @@ impl Visit for Handler {
             }
             None => {}
         }
-        let is_over = response.status() != StatusCode::OK && self.grant.revoked().is_cancelled();
+        let is_over = response.status() != StatusCode::OK && self.agent.revoked().is_cancelled();
         if is_over { Err(Refusal::Credential) } else { Ok(()) }
     }
 }

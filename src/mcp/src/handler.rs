@@ -1,11 +1,11 @@
 //! What the protocol library asks of a server, answered for one authenticated request. The guard has checked everything
 //! that can be checked before; claiming the lease is the first thing that happens here.
 
+use crate::agent::Agent;
 use crate::lease::{Admission, Lease};
 use crate::progress::{Progress, told};
 use crate::surface::Offer;
 use crate::{call, hello};
-use playerthree_host::SeatGrant;
 use playerthree_session::Code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, DiscoverResult, ListToolsResult, PaginatedRequestParams,
@@ -31,8 +31,8 @@ instruction.";
 /// The server of one request.
 #[derive(Clone)]
 pub(crate) struct Handler {
-    /// The seat.
-    pub(crate) grant: Arc<SeatGrant>,
+    /// Whom the request speaks for.
+    pub(crate) agent: Agent,
     /// The game's tools.
     pub(crate) offer: Arc<Offer>,
     /// How the request gets its lease.

@@ -1,41 +1,50 @@
-//! The leases of claimed seat tokens (§20) and what each of them holds: its rate, its calls in flight, the observation
-//! that it pages through. A lease is made by the claim and ends with its credential.
+//! What each credential in use holds: its rate, its calls in flight, the observations that it pages through. A seat
+//! token's lease is made by its claim (§20), a commander token's by its first call; each ends with its credential.
 
+use crate::agent::Agent;
 use crate::config::Limits;
 use crate::pages::Snapshot;
 use crate::quota::Quota;
 use dashmap::DashMap;
-use playerthree_host::{SeatGrant, Token};
+use playerthree_game::Name;
+use playerthree_host::{CommanderGrant, SeatGrant, Token};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// One claimed seat token.
+/// One credential in use.
 pub(crate) struct Lease {
-    /// The seat.
-    pub(crate) grant: Arc<SeatGrant>,
+    /// Whom it is for.
+    pub(crate) agent: Agent,
     /// What it may still ask for.
     pub(crate) quota: Quota,
-    snapshot: Mutex<Option<Arc<Snapshot>>>,
+    /// By role.
+    snapshots: Mutex<BTreeMap<Name, Arc<Snapshot>>>,
     cut: CancellationToken,
 }
 
 impl Lease {
-    fn new(grant: Arc<SeatGrant>, cut: CancellationToken, limits: &Limits) -> Self {
-        Self { grant, quota: Quota::new(limits), snapshot: Mutex::new(None), cut }
+    fn new(agent: Agent, cut: CancellationToken, limits: &Limits) -> Self {
+        let quota = Quota::new(limits, agent.commands().len());
+        Self { agent, quota, snapshots: Mutex::default(), cut }
     }
 
-    /// The observation that later pages are read from.
-    pub(crate) fn snapshot(&self) -> Option<Arc<Snapshot>> {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The observation of a role that later pages are read from.
+    pub(crate) fn snapshot(&self, role: &str) -> Option<Arc<Snapshot>> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).get(role).cloned()
     }
 
-    /// Keeps the observation of the newest unpaged call, or nothing if it fitted one result (§4 `game_observe`).
-    pub(crate) fn keep(&self, snapshot: Option<Snapshot>) {
-        *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.map(Arc::new);
+    /// Keeps the observation of a role's newest unpaged call, or nothing if it fitted one result (§4 `game_observe`).
+    pub(crate) fn keep(&self, role: &Name, snapshot: Option<Snapshot>) {
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        match snapshot {
+            Some(snapshot) => _ = snapshots.insert(role.clone(), Arc::new(snapshot)),
+            None => _ = snapshots.remove(role),
+        }
     }
 }
 
-/// Every lease of this process. There are never more than claimed seat tokens.
+/// Every lease of this process. There are never more than claimed seat tokens and commanders.
 pub(crate) struct Leases {
     /// By the address of the grant, which the lease keeps alive and therefore unique.
     open: Arc<DashMap<usize, Arc<Lease>>>,
@@ -51,10 +60,24 @@ impl Leases {
     /// Claims a seat token. Nothing if another call claimed it before. `cut` becomes the lease's own.
     fn claim(&self, grant: &Arc<SeatGrant>, cut: CancellationToken) -> Option<(Token, Arc<Lease>)> {
         let session = grant.claim()?;
-        let lease = Arc::new(Lease::new(Arc::clone(grant), cut, &self.limits));
-        self.open.insert(address(grant), Arc::clone(&lease));
+        let agent = Agent::Seat(Arc::clone(grant));
+        let address = agent.address();
+        let lease = Arc::new(Lease::new(agent, cut, &self.limits));
+        self.open.insert(address, Arc::clone(&lease));
         self.end_with_credential(Arc::clone(&lease));
         Some((session, lease))
+    }
+
+    /// The one lease of a commander token, which all its clients share.
+    pub(crate) fn shared(&self, grant: &Arc<CommanderGrant>) -> Arc<Lease> {
+        let agent = Agent::Commander(Arc::clone(grant));
+        let entry = self.open.entry(agent.address());
+        let fresh = || {
+            let lease = Arc::new(Lease::new(agent.clone(), CancellationToken::new(), &self.limits));
+            self.end_with_credential(Arc::clone(&lease));
+            lease
+        };
+        Arc::clone(&entry.or_insert_with(fresh))
     }
 
     /// The lease of a claimed seat token, if this is the session that holds it.
@@ -62,7 +85,7 @@ impl Leases {
         if !grant.is_session(session) {
             return None;
         }
-        self.open.get(&address(grant)).map(|lease| Arc::clone(&lease))
+        self.open.get(&Agent::Seat(Arc::clone(grant)).address()).map(|lease| Arc::clone(&lease))
     }
 
     /// Forgets the lease once its credential ends, and cuts what then is still open after the time to answer.
@@ -72,10 +95,10 @@ impl Leases {
             (Arc::clone(&self.open), self.shutdown.clone(), self.limits.cut_after);
         tokio::spawn(async move {
             tokio::select! {
-                () = lease.grant.revoked().cancelled() => {}
+                () = lease.agent.revoked().cancelled() => {}
                 () = shutdown.cancelled() => {}
             }
-            open.remove(&address(&lease.grant));
+            open.remove(&lease.agent.address());
             tokio::time::sleep(cut_after).await;
             lease.cut.cancel();
         });
@@ -87,7 +110,7 @@ impl Leases {
 pub(crate) enum Admission {
     /// It needs no lease and gets none: `server/discover`.
     Discovery,
-    /// It named the session that holds the lease.
+    /// It named the session that holds the lease, or its token needs none.
     Held(Arc<Lease>),
     /// Nobody has claimed the token yet; the request will, once it is dispatched.
     First(Arc<FirstCall>),
@@ -158,8 +181,4 @@ impl FirstCall {
     fn claim(&self) -> &Option<(Token, Arc<Lease>)> {
         self.claimed.get_or_init(|| self.leases.claim(&self.grant, self.cut.clone()))
     }
-}
-
-fn address(grant: &Arc<SeatGrant>) -> usize {
-    Arc::as_ptr(grant).addr()
 }

@@ -5,6 +5,7 @@
 //! and renders the answer. It opens no socket, stores nothing, and no part of what a caller sent is ever echoed or
 //! logged.
 
+mod agent;
 mod call;
 mod config;
 mod endpoint;

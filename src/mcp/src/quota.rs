@@ -28,13 +28,14 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// A full quota. Waits have places for each role.
+    pub(crate) fn new(limits: &Limits, roles: usize) -> Self {
         let now = Instant::now();
         Self {
             opened: now,
             bucket: Mutex::new(Bucket::new(limits.calls_per_second, limits.calls_burst, 0)),
             calls: Semaphore::new(limits.calls_in_flight),
-            waits: Semaphore::new(limits.waits_in_flight),
+            waits: Semaphore::new(limits.waits_in_flight * roles),
             used: Mutex::new(now),
             refill: Duration::try_from_secs_f64(f64::from(limits.calls_burst) / limits.calls_per_second)
                 .unwrap_or(Duration::MAX),

@@ -97,7 +97,7 @@ impl<T: Toolbox> ToolMount<T> {
         if self.quotas.len() >= KEPT_QUOTAS {
             self.quotas.retain(|_, quota| Arc::strong_count(quota) > 1 || !quota.is_rested());
         }
-        Arc::clone(&self.quotas.entry(caller.clone()).or_insert_with(|| Arc::new(Quota::new(limits))))
+        Arc::clone(&self.quotas.entry(caller.clone()).or_insert_with(|| Arc::new(Quota::new(limits, 1))))
     }
 }
 

@@ -41,7 +41,7 @@ async fn the_tool_list_is_pinned_and_complete() {
 async fn a_tool_of_a_missing_mode_is_unavailable() {
     let table = Table::scripted(Script::acks());
     let session = table.claim().await;
-    for name in ["practice_run", "pool_publish", "game_sequence", "game_say", "game_ready"] {
+    for name in ["practice_run", "pool_publish", "game_sequence", "game_say"] {
         assert!(table.surface.tools.iter().all(|tool| tool.name != name));
         let answer = table.call(&session, name, json!({})).await;
         assert_eq!(answer.tool_error(), Some(json!({ "error": "mode_unavailable" })), "{name}");

@@ -36,6 +36,8 @@ pub enum Call {
     Sequence(Plan),
     /// `game_wait`.
     Wait(Wait),
+    /// `game_ready`.
+    Ready,
     /// `game_skill`: a window of a skill file.
     Skill {
         /// The skill.
@@ -85,7 +87,7 @@ pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
     if manifest.control.sequence.is_some() {
         methods.push("sequence");
     }
-    methods.extend(["wait", "skill"]);
+    methods.extend(["wait", "ready", "skill"]);
     if manifest.control.policy.is_some() {
         methods.extend(["policyDeploy", "policyStatus", "policyRollback"]);
     }
@@ -109,6 +111,7 @@ impl Call {
             "act" => act(manifest, args).map(Self::Act),
             "sequence" => sequence(manifest, args).map(Self::Sequence),
             "wait" => wait(manifest, args).map(Self::Wait),
+            "ready" => none(args).map(|()| Self::Ready),
             "skill" => skill(args),
             "policyDeploy" => deploy(surface, policy_limits(manifest)?, args).map(Self::PolicyDeploy),
             "policyStatus" => policy_limits(manifest).and_then(|_| none(args)).map(|()| Self::PolicyStatus),

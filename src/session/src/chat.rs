@@ -176,7 +176,7 @@ impl Match {
 
     /// The owner's seats among those addressed, none if one of them is not theirs.
     fn addressed(&self, owner: &OwnerId, team: &str, to: &Addressees) -> Vec<Seat> {
-        let owned = self.seats.values().filter(|state| state.owner.as_ref() == Some(owner));
+        let owned = self.seats.values().filter(|state| state.owner() == Some(owner));
         let mut seats: Vec<Seat> =
             owned.map(|state| &state.seat).filter(|seat| &*seat.team == team).cloned().collect();
         if let Addressees::Roles(roles) = to {
@@ -190,7 +190,7 @@ impl Match {
 
     fn tell_bucket(&mut self, owner: &OwnerId) -> &mut Bucket {
         let seats = &self.seats;
-        self.tell_buckets.retain(|known, _| seats.values().any(|state| state.owner.as_ref() == Some(known)));
+        self.tell_buckets.retain(|known, _| seats.values().any(|state| state.owner() == Some(known)));
         let fresh = || Bucket::new(TELL_PER_SECOND, TELL_BURST, 0);
         self.tell_buckets.entry(owner.clone()).or_insert_with(fresh)
     }
@@ -202,7 +202,7 @@ impl Match {
         let max = chat.max_say_chars;
         let tick = self.tick();
         let state = self.seat_mut(seat)?;
-        let owner = state.owner.clone().filter(|_| right == Right::Agent).ok_or(Code::Forbidden)?;
+        let owner = state.owner().cloned().filter(|_| right == Right::Agent).ok_or(Code::Forbidden)?;
         if !state.scopes.contains(&Scope::Say) {
             return Err(Code::OutOfScope.into());
         }

@@ -11,6 +11,7 @@ use crate::outcomes::Parties;
 use crate::roster::fresh_seat;
 use crate::seat::{OwnerId, SeatState};
 use crate::signals::{self, Boards};
+use crate::start::Start;
 use crate::streaming::Pushed;
 use crate::thinking::Round;
 use crate::views::{ViewMessage, ViewStream};
@@ -95,8 +96,13 @@ pub struct Match {
     pub(crate) views: BTreeMap<Name, ViewStream>,
     pub(crate) observers: ObserverHistory,
     pub(crate) observer_policy: ObserverPolicy,
+    pub(crate) start: Start,
+    /// The game's guarded pre-match summary (§4 `match`).
+    pub(crate) lobby: Option<Value>,
     pub(crate) round: Round,
     pub(crate) last_wait: u64,
+    /// One owner held played seats of two sides (§4 "Same-owner opposition"); it stays so.
+    pub(crate) opposed: bool,
     /// A seat changed since the last views.
     pub(crate) views_stale: bool,
     pub(crate) changes: Changes,
@@ -138,8 +144,11 @@ impl Match {
             parties,
             forfeited: BTreeSet::new(),
             surface,
+            start: Start::default(),
+            lobby: None,
             round: Round::default(),
             last_wait: 0,
+            opposed: false,
             views_stale: false,
             changes: Changes::default(),
         };
@@ -180,13 +189,16 @@ impl Match {
         std::mem::take(&mut self.changes)
     }
 
-    /// `{tick, phase, outcomes, ranks?}`.
+    /// `{tick, phase, outcomes, ranks?, sameOwnerOpposed?}`.
     pub fn status(&self) -> Value {
         let mut status = json!({
             "tick": self.tick(),
-            "phase": "match",
+            "phase": if self.is_held() { "lobby" } else { "match" },
             "outcomes": observer::outcomes_json(&self.outcomes),
         });
+        if self.opposed {
+            status["sameOwnerOpposed"] = json!(true);
+        }
         if let Some(ranks) = &self.ranks {
             status["ranks"] = ranks.iter().map(|(team, rank)| (team.to_string(), json!(rank))).collect();
         }
@@ -197,6 +209,7 @@ impl Match {
 
     /// Wall time passed: waits run out, agents become absent, frames become due.
     pub fn heartbeat(&mut self, now: Millis) {
+        self.settle_start(now);
         self.notice_acting(now);
         self.settle_waits(now);
         self.push_observations(now);

@@ -44,7 +44,7 @@ impl Barred {
 
 impl Match {
     /// Sends a person's or an agent's intents, in order: at most [`INTENTS_MAX`], else `invalid`. Fails `internal` when
-    /// the game breaks its own contract.
+    /// the game breaks its own contract, `paused` while the match is held.
     pub fn act(
         &mut self,
         seat: &Seat,
@@ -52,6 +52,9 @@ impl Match {
         intents: &[Value],
         now: Millis,
     ) -> Result<Vec<Ack>, CallError> {
+        if self.is_held() {
+            return Err(Code::Paused.into());
+        }
         if intents.len() > INTENTS_MAX {
             return Err(Code::Invalid.into());
         }
@@ -150,9 +153,10 @@ impl Match {
             return None;
         }
         let owner = self.owner(seat)?;
-        let held = self.seats.values().filter(|state| {
-            state.seat.team == seat.team && state.human_held && state.owner.as_ref() == Some(owner)
-        });
+        let held = self
+            .seats
+            .values()
+            .filter(|state| state.seat.team == seat.team && state.human_held && state.owner() == Some(owner));
         Some(held.map(|state| state.seat.role.clone()).collect())
     }
 }

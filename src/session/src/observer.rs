@@ -95,6 +95,11 @@ pub(crate) struct ObserverHistory {
 }
 
 impl ObserverHistory {
+    /// A moment of the match as milliseconds since 1970.
+    pub(crate) fn wall(&self, at: Millis) -> Millis {
+        self.epoch.saturating_add(at)
+    }
+
     pub(crate) fn new(policy: ObserverPolicy, epoch: Millis) -> Self {
         Self {
             delay: policy.delay(),

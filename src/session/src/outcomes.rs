@@ -277,8 +277,11 @@ impl Match {
     /// out of play. Its outcome is final once the game says so.
     ///
     /// # Errors
-    /// `invalid` for a side that does not play, and in a game that has no such thing.
+    /// `invalid` for a side that does not play, and in a game that has no such thing; `paused` while the match is held.
     pub fn forfeit(&mut self, team: &str, now: Millis) -> Result<(), CallError> {
+        if self.is_held() {
+            return Err(Code::Paused.into());
+        }
         let (team, outcome) = self.outcomes.get_key_value(team).ok_or(Code::Invalid)?;
         if outcome.is_final() || self.forfeited.contains(team) {
             return Ok(());

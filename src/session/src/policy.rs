@@ -129,6 +129,11 @@ impl Stats {
         self.logs.drain(..self.logs.len() - kept);
     }
 
+    /// The version that is counted.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
     /// The code of the newest failure.
     pub(crate) fn last_error_code(&self) -> Option<&'static str> {
         self.last_error.as_ref().map(|error| error.code)

@@ -4,7 +4,7 @@
 
 use crate::game_match::Match;
 use crate::mandate::{self, Mandate, WhenAbsent};
-use crate::seat::{Handover, Occupant, OwnerId, SeatState};
+use crate::seat::{Handover, Occupant, OwnerControl, OwnerId, SeatState};
 use crate::waiting::WaitId;
 use crate::{CallError, Code, Millis, Surface};
 use playerthree_game::{Clock, Controller, Name, Seat, SeatInfo};
@@ -23,12 +23,18 @@ impl Match {
 
     /// The owner of a seat.
     pub fn owner(&self, seat: &Seat) -> Option<&OwnerId> {
-        self.seats.get(seat)?.owner.as_ref()
+        self.seats.get(seat)?.owner()
+    }
+
+    /// The seats of an owner, in manifest order.
+    pub fn seats_of(&self, owner: &OwnerId) -> Vec<Seat> {
+        let owned = self.seats.values().filter(|state| state.owner() == Some(owner));
+        owned.map(|state| state.seat.clone()).collect()
     }
 
     /// Whether this owner holds a seat in person on another side than this one.
     pub fn holds_in_person_elsewhere(&self, owner: &OwnerId, team: &str) -> bool {
-        let held = |state: &&SeatState| state.human_held && state.owner.as_ref() == Some(owner);
+        let held = |state: &&SeatState| state.human_held && state.owner() == Some(owner);
         self.seats.values().filter(held).any(|state| &*state.seat.team != team)
     }
 
@@ -39,7 +45,7 @@ impl Match {
 
     /// Whether anybody owns a seat of the side.
     pub fn is_owned(&self, team: &str) -> bool {
-        self.seats.values().any(|state| &*state.seat.team == team && state.owner.is_some())
+        self.seats.values().any(|state| &*state.seat.team == team && state.owner().is_some())
     }
 
     /// Whether an agent is present on any seat that an agent controls.
@@ -47,33 +53,125 @@ impl Match {
         self.seats.values().any(|state| state.controller == Controller::Agent && state.agent_present(now))
     }
 
-    /// Gives a seat to an occupant at this tick boundary (§4 "Mid-match seat assignment"). Calls of another owner's
-    /// agent that wait there end with `bad_token`.
-    /// Fails `invalid` for a seat outside the match or a side that is out, and `forbidden` where owners would oppose
-    /// each other from within one side.
+    /// Gives a seat to an occupant at this tick boundary, before the start or in the middle of the match (§4 "Mid-match
+    /// seat assignment"). The occupant before is detached: its waits end with `bad_token`, and its mandate, scopes,
+    /// policies, approval, ready mark and presence with them. The same occupant again changes nothing.
+    ///
+    /// Nothing changes either where it fails: `invalid` for a seat outside the match or a side that is out, `forbidden`
+    /// where owners would oppose each other from within one side, where somebody would hold seats of two sides in
+    /// person, and where commanders that share state would oppose each other.
     pub fn assign(&mut self, seat: &Seat, occupant: Occupant) -> Result<Handover, CallError> {
-        if self.outcome(&seat.team).is_final() {
-            return Err(Code::Invalid.into());
+        self.assign_with(seat, occupant, OwnerControl::Kept)
+    }
+
+    /// [`Self::assign`], with the owner's hold of an automated seat (§4 "Owner control"). Fails `invalid` for a hold of a
+    /// seat that nobody owns.
+    pub fn assign_with(
+        &mut self,
+        seat: &Seat,
+        occupant: Occupant,
+        control: OwnerControl,
+    ) -> Result<Handover, CallError> {
+        self.check_assignment(seat, &occupant, control)?;
+        let state = self.seat_mut(seat).map_err(|_| Code::Invalid)?;
+        // Whoever controls the seat by their owner's word since is another occupant than the one that was assigned.
+        let is_same = state.assigned.is_same(&occupant) && state.controller == occupant.controller();
+        let handover = if is_same {
+            Handover::SameOccupant
+        } else if state.owner() == occupant.owner() {
+            Handover::SameOwner
+        } else {
+            Handover::NewOwner
+        };
+        if handover == Handover::SameOccupant && (control == OwnerControl::Kept || state.human_held) {
+            return Ok(handover);
         }
-        if occupant.owner().is_some_and(|owner| !self.may_own(owner, &seat.team)) {
-            return Err(Code::Forbidden.into());
+        if handover != Handover::SameOccupant {
+            self.detach(seat, handover)?;
         }
+        let is_held = self.is_held();
         let state = self.seat_mut(seat)?;
-        let handover =
-            if state.owner.as_ref() == occupant.owner() { Handover::SameOwner } else { Handover::NewOwner };
-        if handover == Handover::NewOwner {
-            // Mandate, scopes, policies, buckets, presence and what was read belonged to the hold that ends.
-            let ended: Vec<WaitId> =
-                state.agent_lane.end_waits().chain(state.owner_lane.end_waits()).collect();
-            let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
-            *self.seat_mut(seat)? = fresh;
-            // What was made for the earlier holder must not reach the next one, nor the earlier one any more.
-            self.changes.observations.retain(|pushed| pushed.seat != *seat);
-            self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));
+        state.human_held |= control == OwnerControl::Granted;
+        if handover != Handover::SameOccupant {
+            state.seat_occupant(occupant);
+            match is_held {
+                true => state.agent_lane.enter_held(state.marks.agent),
+                false => state.agent_lane.enter(),
+            }
         }
-        self.seat_mut(seat)?.seat_occupant(occupant);
+        self.note_opposition();
         self.seat_changed(seat);
         Ok(handover)
+    }
+
+    /// Everything that an assignment can fail for, before anything changes.
+    fn check_assignment(
+        &self,
+        seat: &Seat,
+        occupant: &Occupant,
+        control: OwnerControl,
+    ) -> Result<(), CallError> {
+        if !self.seats.contains_key(seat) || self.outcome(&seat.team).is_final() {
+            return Err(Code::Invalid.into());
+        }
+        let Some(owner) = occupant.owner() else {
+            return if control == OwnerControl::Granted { Err(Code::Invalid.into()) } else { Ok(()) };
+        };
+        let in_person = control == OwnerControl::Granted || matches!(occupant, Occupant::Human { .. });
+        let refused = !self.may_own(owner, &seat.team)
+            || (in_person && self.holds_in_person_elsewhere(owner, &seat.team))
+            || self.opposes_shared_state(seat, occupant, owner);
+        if refused { Err(Code::Forbidden.into()) } else { Ok(()) }
+    }
+
+    /// Whether the occupant would play against another commander of its owner's while one of the two shares state.
+    fn opposes_shared_state(&self, seat: &Seat, occupant: &Occupant, owner: &OwnerId) -> bool {
+        let is_agent = |who: &Occupant| matches!(who, Occupant::Agent { .. } | Occupant::Commander(_));
+        is_agent(occupant)
+            && self.seats.values().any(|state| {
+                state.seat.team != seat.team
+                    && state.owner() == Some(owner)
+                    && is_agent(&state.assigned)
+                    && !(state.assigned.is_isolated() && occupant.is_isolated())
+            })
+    }
+
+    /// Ends what the seat's occupant had there. The same owner keeps their hold in person and their own waits.
+    fn detach(&mut self, seat: &Seat, handover: Handover) -> Result<(), CallError> {
+        let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
+        let state = self.seat_mut(seat)?;
+        let mut before = std::mem::replace(state, fresh);
+        let mut ended: Vec<WaitId> = before.agent_lane.end_waits().collect();
+        if handover == Handover::SameOwner {
+            state.human_held = before.human_held;
+            state.marks.joined = before.marks.joined;
+            state.owner_bucket = before.owner_bucket;
+            state.owner_lane = before.owner_lane;
+        } else {
+            ended.extend(before.owner_lane.end_waits());
+        }
+        // What was made for the earlier holder must not reach the next one, nor the earlier one any more.
+        self.changes.observations.retain(|pushed| pushed.seat != *seat);
+        self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));
+        Ok(())
+    }
+
+    /// Whether one owner ever held played seats of two sides that are no allies. Such a match is that owner's own
+    /// practice and counts for nothing (§4 "Same-owner opposition").
+    pub fn same_owner_opposed(&self) -> bool {
+        self.opposed
+    }
+
+    pub(crate) fn note_opposition(&mut self) {
+        let played = || self.seats.values().filter(|state| state.is_played());
+        let opposes = |state: &SeatState| {
+            played().any(|other| other.owner() == state.owner() && other.seat.team != state.seat.team)
+        };
+        let opposed = played().any(|state| state.owner().is_some() && opposes(state));
+        if opposed && !self.opposed {
+            self.opposed = true;
+            self.changes.status = true;
+        }
     }
 
     /// Seats that somebody who joins may take, in manifest order: open, on a side that still plays, and on no side
@@ -91,7 +189,7 @@ impl Match {
 
     /// Seats whose owner is gone by the caller's word and whose agent is absent.
     pub fn abandoned_seats(&self, now: Millis, is_here: impl Fn(&OwnerId) -> bool) -> Vec<Seat> {
-        let gone = |state: &&SeatState| state.owner.as_ref().is_some_and(|owner| !is_here(owner));
+        let gone = |state: &&SeatState| state.owner().is_some_and(|owner| !is_here(owner));
         let abandoned = self.seats.values().filter(gone).filter(|state| !state.agent_present(now));
         abandoned.map(|state| state.seat.clone()).collect()
     }
@@ -99,8 +197,7 @@ impl Match {
     /// Whether this owner may own seats of a side. One owner may own seats of two sides only where each of the two is
     /// theirs alone: whoever shares a side sees what that side sees, and must not play against it (§20).
     pub fn may_own(&self, owner: &OwnerId, team: &str) -> bool {
-        let owned =
-            || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner.as_ref()?)));
+        let owned = || self.seats.values().filter_map(|state| Some((&*state.seat.team, state.owner()?)));
         let elsewhere = |who: &OwnerId| owned().any(|(side, other)| other == who && side != team);
         let mates =
             || owned().filter(|(side, other)| *side == team && *other != owner).map(|(_, other)| other);
@@ -119,6 +216,7 @@ impl Match {
             return Err(Code::Invalid.into());
         }
         state.controller = controller;
+        self.note_opposition();
         self.seat_changed(seat);
         Ok(())
     }
@@ -143,6 +241,7 @@ impl Match {
     pub fn agent_call_started(&mut self, seat: &Seat, now: Millis) {
         if let Some(state) = self.seats.get_mut(seat) {
             state.call_started(now);
+            self.settle_start(now);
             self.notice_acting(now);
         }
     }
@@ -162,7 +261,7 @@ impl Match {
     /// The seats as this owner sees them: their own with mandate, scopes, policy and approval.
     pub fn seats_json_for(&self, owner: &OwnerId, now: Millis) -> Vec<Value> {
         let seats = self.seats.values();
-        let mine = |state: &SeatState| state.owner.as_ref() == Some(owner);
+        let mine = |state: &SeatState| state.owner() == Some(owner);
         seats.map(|state| if mine(state) { state.owner_json(now) } else { state.public_json(now) }).collect()
     }
 
@@ -212,11 +311,14 @@ fn owns_in<'a>(mut owned: impl Iterator<Item = (&'a str, &'a OwnerId)>, owner: &
 /// A seat as nobody has held it: the default mandate, every scope, full buckets.
 pub(crate) fn fresh_seat(surface: &Surface, seat: Seat, bot_level: Name) -> SeatState {
     let manifest = &surface.manifest;
-    // A game of turns waits for an absent player; a realtime one cannot.
-    let when_absent = match surface.game.clock() {
+    let mandate = Mandate::default_for(manifest, usual_absence(surface));
+    SeatState::new(seat, bot_level, mandate, mandate::default_scopes(manifest), manifest.control.intents)
+}
+
+/// A game of turns waits for an absent player; a realtime one cannot.
+pub(crate) fn usual_absence(surface: &Surface) -> WhenAbsent {
+    match surface.game.clock() {
         Clock::Turns => WhenAbsent::Hold,
         Clock::Realtime => WhenAbsent::Policy,
-    };
-    let mandate = Mandate::default_for(manifest, when_absent);
-    SeatState::new(seat, bot_level, mandate, mandate::default_scopes(manifest), manifest.control.intents)
+    }
 }

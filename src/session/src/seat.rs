@@ -3,9 +3,11 @@
 use crate::Millis;
 use crate::bucket::Bucket;
 use crate::chat;
+use crate::commander::{Isolation, Seated, Settings};
 use crate::mandate::{Mandate, Scope, WhenAbsent};
 use crate::policy::PolicySlot;
 use crate::sequencing::Sequence;
+use crate::start::StartMarks;
 use crate::waiting::Lane;
 use playerthree_game::{Bot, Controller, IntentLimits, Name, Seat};
 use serde_json::{Value, json};
@@ -36,6 +38,17 @@ pub enum Occupant {
         /// What people read; never sent to agents.
         display: String,
     },
+    /// A named commander of the owner's, with its settings (§20.3).
+    Commander(Box<Seated>),
+    /// A bot of this tier, or nothing, on a seat that stays its owner's.
+    Owned {
+        /// Whose seat it is.
+        owner: OwnerId,
+        /// What people read; never sent to agents.
+        display: String,
+        /// The tier of the bot that plays it.
+        bot: Option<Name>,
+    },
     /// A built-in bot of this tier. The seat is open to whoever joins.
     Bot(Name),
     /// Nobody. The seat is open to whoever joins.
@@ -46,18 +59,76 @@ impl Occupant {
     /// Whose seat it becomes.
     pub(crate) fn owner(&self) -> Option<&OwnerId> {
         match self {
-            Self::Human { owner, .. } | Self::Agent { owner, .. } => Some(owner),
+            Self::Human { owner, .. } | Self::Agent { owner, .. } | Self::Owned { owner, .. } => Some(owner),
+            Self::Commander(seated) => Some(&seated.owner),
             Self::Bot(_) | Self::Nobody => None,
         }
     }
+
+    pub(crate) fn display(&self) -> &str {
+        match self {
+            Self::Human { display, .. } | Self::Agent { display, .. } | Self::Owned { display, .. } => {
+                display
+            }
+            Self::Commander(seated) => &seated.display,
+            Self::Bot(_) | Self::Nobody => "",
+        }
+    }
+
+    /// Who the assignment puts in control.
+    pub(crate) fn controller(&self) -> Controller {
+        match self {
+            Self::Human { .. } => Controller::Human,
+            Self::Agent { .. } | Self::Commander(_) => Controller::Agent,
+            Self::Bot(_) | Self::Owned { bot: Some(_), .. } => Controller::Bot,
+            Self::Nobody | Self::Owned { bot: None, .. } => Controller::None,
+        }
+    }
+
+    /// Whether this is the same holder in the same way, whatever their settings and names are by now.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let tier = |occupant: &Self| match occupant {
+            Self::Bot(tier) | Self::Owned { bot: Some(tier), .. } => Some(tier.clone()),
+            _ => None,
+        };
+        let commander = |occupant: &Self| match occupant {
+            Self::Commander(seated) => Some(seated.commander.clone()),
+            _ => None,
+        };
+        self.owner() == other.owner()
+            && self.controller() == other.controller()
+            && tier(self) == tier(other)
+            && commander(self) == commander(other)
+    }
+
+    /// Whether the occupant plays in its owner's name: bots and held seats do not (§4 "Same-owner opposition").
+    pub(crate) fn is_played(&self) -> bool {
+        matches!(self, Self::Human { .. } | Self::Agent { .. } | Self::Commander(_))
+    }
+
+    /// A commander that shares state with its owner's other ones must not oppose them (§4).
+    pub(crate) fn is_isolated(&self) -> bool {
+        !matches!(self, Self::Commander(seated) if seated.isolation == Isolation::Shared)
+    }
 }
 
-/// Whether a seat changed owners.
+/// Whether the owner of an automated seat holds it in person too (§4 "Owner control").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerControl {
+    /// As before: the same owner keeps a hold they had.
+    Kept,
+    /// The owner holds the seat as a human does.
+    Granted,
+}
+
+/// What an assignment did to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handover {
-    /// The same owner has it, in another way.
+    /// The same occupant was assigned again: nothing was detached.
+    SameOccupant,
+    /// The same owner has it, in another way: the agent that had it, if one did, was detached.
     SameOwner,
-    /// Somebody else has it, or nobody.
+    /// Somebody else has it, or nobody: everything of the earlier hold ended.
     NewOwner,
 }
 
@@ -84,7 +155,7 @@ pub(crate) enum Acting {
 }
 
 impl Acting {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
             Self::Policy => "policy",
@@ -104,8 +175,8 @@ struct Presence {
 pub(crate) struct SeatState {
     pub(crate) seat: Seat,
     pub(crate) controller: Controller,
-    pub(crate) owner: Option<OwnerId>,
-    display: String,
+    /// Who was assigned last, whoever controls the seat now.
+    pub(crate) assigned: Occupant,
     /// The owner holds the seat in person, whoever controls it now (§4 "Owner control").
     pub(crate) human_held: bool,
     pub(crate) bot_level: Name,
@@ -120,6 +191,7 @@ pub(crate) struct SeatState {
     pub(crate) bot: Option<Box<dyn Bot>>,
     pub(crate) agent_lane: Lane,
     pub(crate) owner_lane: Lane,
+    pub(crate) marks: StartMarks,
     presence: Presence,
     /// The one active sequence (§9).
     pub(crate) sequence: Option<Sequence>,
@@ -142,8 +214,7 @@ impl SeatState {
         Self {
             seat,
             controller: Controller::None,
-            owner: None,
-            display: String::new(),
+            assigned: Occupant::Nobody,
             human_held: false,
             bot_level,
             mandate,
@@ -155,6 +226,7 @@ impl SeatState {
             bot: None,
             agent_lane: Lane::default(),
             owner_lane: Lane::default(),
+            marks: StartMarks::default(),
             presence: Presence::default(),
             sequence: None,
             sequences_made: 0,
@@ -162,29 +234,47 @@ impl SeatState {
         }
     }
 
-    /// Puts the occupant into the seat. On a change of owners the caller has replaced the state by a fresh one.
+    /// Puts the occupant into the seat. On a change of occupants the caller has replaced the state by a fresh one.
     pub(crate) fn seat_occupant(&mut self, occupant: Occupant) {
-        let (controller, owner, display) = match occupant {
-            Occupant::Human { owner, display } => (Controller::Human, Some(owner), display),
-            Occupant::Agent { owner, display } => (Controller::Agent, Some(owner), display),
-            Occupant::Bot(level) => {
-                self.bot_level = level;
-                (Controller::Bot, None, String::new())
+        self.controller = occupant.controller();
+        self.human_held |= self.controller == Controller::Human;
+        match &occupant {
+            Occupant::Bot(level) | Occupant::Owned { bot: Some(level), .. } => self.bot_level = level.clone(),
+            Occupant::Commander(seated) => {
+                self.marks.agent = seated.ready;
+                self.take_settings(&seated.settings);
             }
-            Occupant::Nobody => (Controller::None, None, String::new()),
-        };
-        self.human_held |= controller == Controller::Human;
-        self.controller = controller;
-        self.owner = owner;
-        self.display = display;
+            Occupant::Human { .. } | Occupant::Agent { .. } | Occupant::Owned { .. } | Occupant::Nobody => {}
+        }
+        self.assigned = occupant;
         self.bot = None;
         self.sequence = None;
-        self.agent_lane.enter();
+    }
+
+    /// What the seat's commander may do and is asked to do from now on.
+    pub(crate) fn take_settings(&mut self, settings: &Settings) {
+        self.mandate = settings.mandate.clone();
+        self.scopes = settings.scopes.clone();
+        if let Some(level) = &settings.bot_level {
+            self.bot_level = level.clone();
+            self.bot = None;
+        }
+    }
+
+    /// Whose seat it is.
+    pub(crate) fn owner(&self) -> Option<&OwnerId> {
+        self.assigned.owner()
+    }
+
+    /// Whether the seat is played in its owner's name (§4 "Same-owner opposition").
+    pub(crate) fn is_played(&self) -> bool {
+        let by_agent = matches!(self.controller, Controller::Agent | Controller::Policy);
+        self.human_held || self.assigned.is_played() || by_agent
     }
 
     /// Whether someone who joins may take the seat (§20.1 "open").
     pub(crate) fn is_open(&self) -> bool {
-        self.owner.is_none()
+        self.owner().is_none()
     }
 
     pub(crate) fn lane(&mut self, right: Right) -> &mut Lane {
@@ -255,8 +345,8 @@ impl SeatState {
             "aiPlayer": matches!(self.controller, Controller::Agent | Controller::Policy),
             "mode": self.decide(now).as_str(),
         });
-        if !self.display.is_empty() {
-            info["owner"] = json!({ "display": self.display });
+        if !self.assigned.display().is_empty() {
+            info["owner"] = json!({ "display": self.assigned.display() });
         }
         info
     }

@@ -8,7 +8,7 @@ use crate::seat::Right;
 use crate::views::{ViewMessage, ViewStream};
 use crate::{CallError, Code, Millis};
 use playerthree_game::Seat;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 impl Match {
     /// What a seat sees, guarded, with the detail and fields that were asked for (§4 `observe`).
@@ -30,6 +30,25 @@ impl Match {
             members.retain(|name, _| fields.iter().any(|field| **field == **name));
         }
         Ok(observation)
+    }
+
+    /// The answer to `observe` (§4): an observation, or for an agent whose match is held the lobby state; and what its
+    /// owner told it.
+    pub fn observed(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        request: &Observe,
+        now: Millis,
+    ) -> Result<Value, CallError> {
+        let mut answer = match right == Right::Agent && self.is_held() {
+            true => self.lobby_state(seat, right, now)?,
+            false => json!({ "observation": self.observe(seat, right, request)? }),
+        };
+        if let Some(messages) = self.take_messages(seat, right)? {
+            answer["messages"] = messages;
+        }
+        Ok(answer)
     }
 
     /// The seat's guarded match data, null where the game declares none.

@@ -52,9 +52,10 @@ impl Round {
 }
 
 impl Match {
-    /// Whether a thinking phase would do anything: always in realtime, and in a game of turns once something changed.
+    /// Whether a thinking phase would do anything: always in realtime, and in a game of turns once something changed;
+    /// never while the match is held.
     pub fn wants_round(&self) -> bool {
-        !self.is_over() && !self.round.open && !self.round.settled
+        !self.is_held() && !self.is_over() && !self.round.open && !self.round.settled
     }
 
     /// Opens the thinking phase of this tick: decides what acts for each seat, lets bots act, and hands out what

@@ -55,6 +55,7 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         "act" => (act_input(manifest), act_output(manifest)),
         "sequence" => (sequence_input(manifest), sequence_output(manifest)),
         "wait" => (wait_input(manifest), wait_output(manifest)),
+        "ready" => (json!({}), lobby_output(manifest)),
         "skill" => (skill_input(), skill_output()),
         "policyDeploy" => (deploy_input(), deploy_output()),
         "policyRollback" => (rollback_input(), deploy_output()),
@@ -67,14 +68,31 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         input.insert("role".into(), json!({ "enum": manifest.roles }));
     }
     let (output, output_required) = split(output);
+    let mut output_schema = object(&output, &output_required);
+    if let Some(shapes) = shapes(method) {
+        output_schema["anyOf"] = shapes.iter().map(|required| json!({ "required": required })).collect();
+    }
     Tool {
         name,
         method,
         title,
         description,
         input_schema: object(&input, &input_required),
-        output_schema: object(&output, &output_required),
+        output_schema,
         read_only,
+    }
+}
+
+/// The members of a lobby state that is whole.
+const LOBBY_STATE: &[&str] = &["phase", "seat", "you", "startsWhen", "instruction"];
+
+/// The alternatives of a method whose result depends on whether its match runs, by the members that each has.
+fn shapes(method: &str) -> Option<[&'static [&'static str]; 2]> {
+    match method {
+        "observe" => Some([&["observation"], LOBBY_STATE]),
+        "wait" => Some([&["phase", "tick", "outcome", "events"], LOBBY_STATE]),
+        "ready" => Some([&["phase", "you"], LOBBY_STATE]),
+        _ => None,
     }
 }
 
@@ -113,6 +131,13 @@ fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
             "Blocks until a named event, the end of the match, a message, an approval or the given seconds. Use 45 \
              seconds or less, in a loop, while the match runs.",
             true,
+        ),
+        "ready" => (
+            "game_ready",
+            "Ready",
+            "Declares you ready for the seat that your next match has for you. Before the start it returns the lobby \
+             state; without a seat it changes nothing. Then call game_wait until phase is match.",
+            false,
         ),
         "skill" => (
             "game_skill",
@@ -223,20 +248,49 @@ fn unique_list(values: &Value, max: usize) -> Value {
     json!({ "type": "array", "items": { "enum": values }, "uniqueItems": true, "maxItems": max })
 }
 
-/// A whole observation follows the game's schema; a page or a selection of fields holds parts of one.
+/// A whole observation follows the game's schema; a page or a selection of fields holds parts of one. Before the start
+/// there is the lobby state instead.
 fn observe_output(manifest: &Checked) -> Value {
-    let mut output = json!({
-        "observation": { "anyOf": [manifest.observation.json_schema(), { "type": "object" }] },
+    let mut output = lobby_output(manifest);
+    let observed = json!({
+        "observation?": { "anyOf": [manifest.observation.json_schema(), { "type": "object" }] },
         "page?": { "type": "integer" },
         "pages?": { "type": "integer" },
         "tick?": { "type": "integer" },
         "next?": closed(json!({ "page": { "type": "integer" } })),
         "items?": { "type": "object" },
     });
+    extend(&mut output, observed);
+    output
+}
+
+/// The members of a lobby state (§4), all optional: results of a running match share the schema.
+fn lobby_output(manifest: &Checked) -> Value {
+    let seat = closed(json!({ "team": { "enum": manifest.teams }, "role": { "enum": manifest.roles } }));
+    let starts_when = closed(json!({
+        "kind": { "enum": ["seat", "host", "ready", "countdown"] },
+        "inSeconds?": { "type": "integer", "minimum": 0 },
+    }));
+    let mut output = json!({
+        "phase?": { "enum": ["lobby", "match"] },
+        "seat?": { "anyOf": [seat, { "type": "null" }] },
+        "you?": closed(json!({ "ready": { "type": "boolean" } })),
+        "startsWhen?": starts_when,
+        "instruction?": { "type": "string" },
+    });
+    if let Some(lobby) = &manifest.lobby {
+        output["match?"] = lobby.json_schema();
+    }
     if let Some(chat) = &manifest.control.chat {
         output["messages?"] = chat::messages_schema(chat).json_schema();
     }
     output
+}
+
+fn extend(members: &mut Value, more: Value) {
+    if let (Some(members), Value::Object(more)) = (members.as_object_mut(), more) {
+        members.extend(more);
+    }
 }
 
 fn act_input(manifest: &Checked) -> Value {
@@ -306,23 +360,23 @@ fn wait_input(manifest: &Checked) -> Value {
     })
 }
 
+/// The lobby state before the start, else what happened since the last wait.
 fn wait_output(manifest: &Checked) -> Value {
+    let mut output = lobby_output(manifest);
     let mut wakes = vec!["event", "ended", "approval"];
-    let mut output = json!({
-        "phase": { "enum": ["lobby", "match"] },
-        "tick": { "type": "integer" },
-        "outcome": { "enum": ["running", "win", "loss", "draw"] },
-        "events": { "type": "array", "items": manifest.event.json_schema() },
+    let told = json!({
+        "tick?": { "type": "integer" },
+        "outcome?": { "enum": ["running", "win", "loss", "draw"] },
+        "events?": { "type": "array", "items": manifest.event.json_schema() },
         "observation?": { "type": "object" },
         "page?": { "type": "integer" },
         "pages?": { "type": "integer" },
         "next?": closed(json!({ "page": { "type": "integer" } })),
         "items?": { "type": "object" },
-        "instruction?": { "type": "string" },
     });
-    if let Some(chat) = &manifest.control.chat {
+    extend(&mut output, told);
+    if manifest.control.chat.is_some() {
         wakes.push("owner_message");
-        output["messages?"] = chat::messages_schema(chat).json_schema();
     }
     if let Some(slice) = signal_slice(manifest) {
         wakes.push("signal");

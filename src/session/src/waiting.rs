@@ -52,7 +52,7 @@ pub(crate) struct Lane {
     pub(crate) signals: u64,
     /// What the owner told an agent and it has not read.
     pub(crate) inbox: Inbox,
-    entry: bool,
+    news: News,
     approval: bool,
     /// The end of the side's play has been told.
     told_end: bool,
@@ -62,6 +62,16 @@ pub(crate) struct Lane {
     pub(crate) pushed: Option<(u64, Millis)>,
 }
 
+/// The transition that a lane's next wait has to tell, once. A later one replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    None,
+    /// The lane was seated into a held match.
+    Seat,
+    /// The lane's match runs.
+    Entry,
+}
+
 impl Default for Lane {
     fn default() -> Self {
         Self {
@@ -69,7 +79,7 @@ impl Default for Lane {
             observed: -1,
             signals: 0,
             inbox: Inbox::default(),
-            entry: false,
+            news: News::None,
             approval: false,
             told_end: false,
             waits: Vec::new(),
@@ -83,7 +93,18 @@ impl Lane {
     /// A new holder entered the seat: it starts from the beginning and is told so once.
     pub(crate) fn enter(&mut self) {
         let waits = std::mem::take(&mut self.waits);
-        *self = Self { entry: true, waits, ..Self::default() };
+        *self = Self { news: News::Entry, waits, ..Self::default() };
+    }
+
+    /// A new holder was seated before the start. It is told of its seat once, unless it knows: a reservation told it.
+    pub(crate) fn enter_held(&mut self, knows_its_seat: bool) {
+        self.enter();
+        self.news = if knows_its_seat { News::None } else { News::Seat };
+    }
+
+    /// The match that this lane was seated for runs.
+    pub(crate) fn started(&mut self) {
+        self.news = News::Entry;
     }
 
     /// Ends every wait without an answer.
@@ -101,6 +122,8 @@ impl Lane {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wake {
     Message,
+    /// Seated into a held match.
+    Seat,
     Entry,
     Approval,
     Ended,
@@ -123,10 +146,10 @@ impl Match {
             return Err(Code::Busy.into());
         }
         if let Some(wake) = self.wake_of(seat, right, &wait.until)? {
-            return Ok(Waiting::Done(self.wait_answer(seat, right, Some(wake))?));
+            return Ok(Waiting::Done(self.wait_answer(seat, right, Some(wake), now)?));
         }
         if wait.millis == 0 {
-            return Ok(Waiting::Done(self.wait_answer(seat, right, None)?));
+            return Ok(Waiting::Done(self.wait_answer(seat, right, None, now)?));
         }
         self.last_wait += 1;
         let id = WaitId(self.last_wait);
@@ -176,7 +199,7 @@ impl Match {
                     kept.push(wait);
                     continue;
                 }
-                Ok(wake) => self.wait_answer(seat, right, wake),
+                Ok(wake) => self.wait_answer(seat, right, wake, now),
                 Err(error) => Err(error),
             };
             self.changes.waits.push((wait.id, answer));
@@ -189,16 +212,23 @@ impl Match {
     fn wake_of(&mut self, seat: &Seat, right: Right, until: &[Name]) -> Result<Option<Wake>, CallError> {
         let over = self.outcome(&seat.team).is_final();
         let signals = self.signal_changes(seat);
+        let is_held = self.is_held();
         let lane = self.lane(seat, right)?;
         // A message comes before a retained transition, which stays for the next wait (§4).
         if !lane.inbox.is_empty() {
             return Ok(Some(Wake::Message));
         }
-        if lane.entry {
-            return Ok(Some(Wake::Entry));
+        match lane.news {
+            News::Entry => return Ok(Some(Wake::Entry)),
+            News::Seat => return Ok(Some(Wake::Seat)),
+            News::None => {}
         }
         if lane.approval {
             return Ok(Some(Wake::Approval));
+        }
+        // Nothing happens in a held match, so no event can wake (§4 "Lobby phase").
+        if is_held {
+            return Ok(None);
         }
         // Every wait in flight hears of the end; a later one only if none was.
         if over {
@@ -215,7 +245,16 @@ impl Match {
         Ok(events.iter().any(wanted).then_some(Wake::Event))
     }
 
-    fn wait_answer(&mut self, seat: &Seat, right: Right, wake: Option<Wake>) -> Result<Value, CallError> {
+    fn wait_answer(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        wake: Option<Wake>,
+        now: Millis,
+    ) -> Result<Value, CallError> {
+        if self.is_held() {
+            return self.lobby_answer(seat, right, wake, now);
+        }
         let mut events = self.unread_events(seat, right)?;
         // Whoever enters learns the present from its observation; what came before is read, not told (§4 match entry).
         if wake == Some(Wake::Entry) {
@@ -227,7 +266,9 @@ impl Match {
         let news = self.signal_news(seat, right)?;
         let lane = self.lane(seat, right)?;
         lane.approval &= wake != Some(Wake::Approval);
-        lane.entry &= wake != Some(Wake::Entry);
+        if wake == Some(Wake::Entry) {
+            lane.news = News::None;
+        }
         lane.told_end |= wake == Some(Wake::Ended);
         let messages = lane.inbox.take();
         let mut answer = json!({
@@ -253,9 +294,34 @@ impl Match {
                 answer["instruction"] =
                     json!("The match runs. Observe, act, and wait again for the events that matter to you.");
             }
-            None => {}
+            Some(Wake::Seat) | None => {}
         }
         Ok(answer)
+    }
+
+    /// The answer of a wait in a held match: the lobby state (§4).
+    fn lobby_answer(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        wake: Option<Wake>,
+        now: Millis,
+    ) -> Result<Value, CallError> {
+        let lane = self.lane(seat, right)?;
+        // The state tells the seat, so a message takes nothing from that.
+        lane.news = News::None;
+        lane.approval &= wake != Some(Wake::Approval);
+        let messages = lane.inbox.take();
+        let mut state = self.lobby_state(seat, right, now)?;
+        match wake {
+            Some(Wake::Approval) => state["wake"] = json!("approval"),
+            Some(Wake::Message) => state["wake"] = json!("owner_message"),
+            _ => {}
+        }
+        if let Some(messages) = messages {
+            state["messages"] = messages;
+        }
+        Ok(state)
     }
 
     /// The seat's signals if they changed since the lane last saw them, and marks them seen.

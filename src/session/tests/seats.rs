@@ -11,7 +11,7 @@ mod common;
 use common::*;
 use playerthree_game::{Controller, Runtime, Seat};
 use playerthree_session::{
-    Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait, WaitId, Waiting,
+    Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait,
 };
 use serde_json::{Value, json};
 
@@ -166,25 +166,6 @@ fn settings_out_of_their_schema_are_refused() {
 
 // --- waits -------------------------------------------------------------------------------------------------------
 
-fn wait_for(game: &mut Match, seat: &Seat, right: Right, millis: u64, until: &[&str], now: u64) -> Waiting {
-    let until = until.iter().map(|kind| (*kind).into()).collect();
-    game.wait(seat, right, Wait { millis, until }, now).unwrap()
-}
-
-fn pending(waiting: Waiting) -> WaitId {
-    match waiting {
-        Waiting::Pending(id) => id,
-        Waiting::Done(answer) => panic!("answered at once: {answer}"),
-    }
-}
-
-fn done(waiting: Waiting) -> Value {
-    match waiting {
-        Waiting::Done(answer) => answer,
-        Waiting::Pending(_) => panic!("still waiting"),
-    }
-}
-
 fn seated() -> Match {
     let mut game = tic_tac_toe(config());
     game.assign(&x(), human("ann")).unwrap();
@@ -336,16 +317,19 @@ fn nobody_opposes_a_side_from_within() {
     game.assign(&seat("blue", "air"), human("dora")).unwrap();
 }
 
-/// §4 "Mid-match seat assignment": a new owner starts from the defaults, whatever the one before had set.
+/// §4 "Mid-match seat assignment": a new occupant starts from the defaults, whatever the one before had set.
 #[test]
-fn settings_end_with_their_owners_hold() {
+fn settings_end_with_their_assignment() {
     let mut game = agent_command(config());
     let fresh = game.terms(&red()).unwrap();
     game.assign(&red(), human("ann")).unwrap();
     game.set_mandate(&red(), &mandate(&game, "supervised", "hold")).unwrap();
     game.set_scopes(&red(), &json!([])).unwrap();
+    game.assign(&red(), human("ann")).unwrap();
+    assert_ne!(game.terms(&red()).unwrap(), fresh, "the same occupant keeps their settings");
     game.assign(&red(), agent("ann")).unwrap();
-    assert_ne!(game.terms(&red()).unwrap(), fresh, "the same owner keeps their settings");
+    assert_eq!(game.terms(&red()).unwrap(), fresh);
+    game.set_scopes(&red(), &json!([])).unwrap();
     game.assign(&red(), Occupant::Nobody).unwrap();
     assert_eq!(game.terms(&red()).unwrap(), fresh);
     game.assign(&red(), human("bob")).unwrap();

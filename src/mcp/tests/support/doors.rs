@@ -4,7 +4,8 @@ use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces};
 use playerthree_sandbox::Workers;
 use playerthree_session::{
-    CallError, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface,
+    CallError, Code, CommanderId, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Settings,
+    Surface,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -48,6 +49,10 @@ impl MatchDoor for Script {
         }
         Ok(())
     }
+
+    fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 /// The way into a real match.
@@ -83,6 +88,10 @@ impl Actor {
 impl MatchDoor for Actor {
     fn call(&self, call: AgentCall) -> Result<(), CallError> {
         self.0.try_send(call).map_err(|_| Code::Busy.into())
+    }
+
+    fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
+        Ok(())
     }
 }
 

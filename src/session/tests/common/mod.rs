@@ -7,7 +7,10 @@ pub mod drill;
 use drill::Drill;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, Name, Seat};
-use playerthree_session::{Ack, Config, Match, ObserverPolicy, Occupant, OwnerId, Right, Surface};
+use playerthree_session::{
+    Ack, CommanderId, Config, Isolation, Match, ObserverPolicy, Occupant, OwnerId, Right, Seated, Settings,
+    Surface, Wait, WaitId, Waiting,
+};
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -88,4 +91,42 @@ pub fn act(game: &mut Match, seat: &Seat, right: Right, intent: Value) -> Ack {
 pub fn tick(game: &mut Match, now: u64) {
     assert!(game.begin_round(now, &|_| None).is_empty());
     game.end_round(now);
+}
+
+/// A commander of the owner's with the usual settings, not yet ready.
+pub fn commander(game: &Match, name: &str, id: &str) -> Occupant {
+    Occupant::Commander(Box::new(Seated {
+        owner: owner(name),
+        display: format!("{name} in person"),
+        commander: CommanderId(id.into()),
+        isolation: Isolation::Independent,
+        settings: Settings::usual(game.surface()),
+        ready: false,
+    }))
+}
+
+pub fn wait_for(
+    game: &mut Match,
+    seat: &Seat,
+    right: Right,
+    millis: u64,
+    until: &[&str],
+    now: u64,
+) -> Waiting {
+    let until = until.iter().map(|kind| (*kind).into()).collect();
+    game.wait(seat, right, Wait { millis, until }, now).unwrap()
+}
+
+pub fn pending(waiting: Waiting) -> WaitId {
+    match waiting {
+        Waiting::Pending(id) => id,
+        Waiting::Done(answer) => panic!("answered at once: {answer}"),
+    }
+}
+
+pub fn done(waiting: Waiting) -> Value {
+    match waiting {
+        Waiting::Done(answer) => answer,
+        Waiting::Pending(_) => panic!("still waiting"),
+    }
 }

@@ -150,10 +150,11 @@ impl Driver {
         let (name, model) = &mut self.seats[seat];
         if self.game.assign(name, occupant(holder)).is_ok() {
             let before = model.owner;
-            model.assign(holder);
+            if model.assign(holder) {
+                self.probes.retain(|(of, _)| *of != seat);
+            }
             if before.is_some() && before != model.owner {
                 self.seen.saw("lost seat");
-                self.probes.retain(|(of, _)| *of != seat);
             }
         }
     }

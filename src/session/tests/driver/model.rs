@@ -12,6 +12,8 @@ pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
 /// One seat as the operations left it.
 #[derive(Clone, Debug)]
 pub(crate) struct SeatModel {
+    /// Who was assigned last.
+    assigned: Option<Holder>,
     pub(crate) owner: Option<u8>,
     pub(crate) in_person: bool,
     pub(crate) controller: Controller,
@@ -26,6 +28,7 @@ pub(crate) struct SeatModel {
 impl Default for SeatModel {
     fn default() -> Self {
         Self {
+            assigned: None,
             owner: None,
             in_person: false,
             controller: Controller::None,
@@ -38,21 +41,22 @@ impl Default for SeatModel {
 }
 
 impl SeatModel {
-    /// The seat is given away; whatever belonged to another owner's hold ends.
-    pub(crate) fn assign(&mut self, holder: Holder) {
+    /// The seat is given away; whatever belonged to the hold before ends, but for a hold in person of the same owner.
+    /// The same occupant again changes nothing. Returns whether anybody was detached.
+    pub(crate) fn assign(&mut self, holder: Holder) -> bool {
         let (owner, controller) = match holder {
             Holder::Human(owner) => (Some(owner), Controller::Human),
             Holder::Agent(owner) => (Some(owner), Controller::Agent),
             Holder::Bot => (None, Controller::Bot),
             Holder::Nobody => (None, Controller::None),
         };
-        if owner != self.owner {
-            *self = Self::default();
+        let assigned = self.assigned.unwrap_or(Holder::Nobody);
+        if assigned == holder && self.controller == controller {
+            return false;
         }
-        self.owner = owner;
-        self.controller = controller;
-        self.in_person |= controller == Controller::Human;
-        self.unread.clear();
+        let in_person = (owner == self.owner && self.in_person) || controller == Controller::Human;
+        *self = Self { assigned: Some(holder), owner, controller, in_person, ..Self::default() };
+        true
     }
 
     /// Whether an intent of this speaker may reach the game or a board at all (§9).

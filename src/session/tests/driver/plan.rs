@@ -14,7 +14,7 @@ pub(crate) enum Speaker {
 }
 
 /// Who is to hold a seat.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Holder {
     Human(u8),
     Agent(u8),

@@ -1,0 +1,300 @@
+//! Named commanders with their credentials (§5, §20.3): one token each, good across matches until it is rotated.
+//!
+//! Where a commander may be is decided by `session::Commanders`; here its token is kept as a digest, and whoever waits
+//! for one of its lanes is woken when that lane changes.
+
+use crate::agents::{AgentCall, MatchDoor, Revoked};
+use crate::secret::{self, Digest, Token};
+use dashmap::DashMap;
+use playerthree_game::{Name, Seat};
+use playerthree_session::{
+    CallError, Code, CommanderId, Commanders as Rules, Draft, OwnerId, Place, Reservation, Seated, Settings,
+    Surface, WAITS_MAX,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+/// One commander's hold of one seat.
+#[derive(Clone)]
+pub(crate) struct Hold {
+    pub(crate) match_id: Arc<str>,
+    pub(crate) seat: Seat,
+    door: Arc<dyn MatchDoor>,
+    ended: CancellationToken,
+}
+
+impl Hold {
+    /// Carries a call into the match and waits for its answer. `bad_token` once the hold or the credential is over, or
+    /// the match gone.
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        args: Value,
+        credential: &CancellationToken,
+    ) -> Result<Value, CallError> {
+        let (reply, answer) = oneshot::channel();
+        let revoked = Revoked::any([credential.clone(), self.ended.clone()]);
+        let method = method.to_owned();
+        self.door.call(AgentCall { seat: self.seat.clone(), method, args, revoked, reply })?;
+        // The match answers every wait of a hold that ends; a room that is gone drops the reply.
+        answer.await.unwrap_or_else(|_| Err(Code::BadToken.into()))
+    }
+}
+
+/// What wakes the lobby waits of one lane, and how many there may be.
+pub(crate) struct LaneBell {
+    pub(crate) changed: watch::Sender<()>,
+    pub(crate) waits: Semaphore,
+}
+
+/// One game's roster.
+pub(crate) struct Roster {
+    pub(crate) surface: Arc<Surface>,
+    rules: Mutex<Rules<Hold>>,
+    /// Milliseconds since this is what the rules' moments count.
+    pub(crate) clock: Instant,
+}
+
+impl Roster {
+    pub(crate) fn rules(&self) -> MutexGuard<'_, Rules<Hold>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A commander token's authority: every lane of one commander, and nothing else.
+pub struct CommanderGrant {
+    pub(crate) id: CommanderId,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) bells: Arc<BTreeMap<Name, LaneBell>>,
+    revoked: CancellationToken,
+}
+
+impl CommanderGrant {
+    /// Fires when the token stops being good.
+    pub fn revoked(&self) -> &CancellationToken {
+        &self.revoked
+    }
+
+    /// The game.
+    pub fn surface(&self) -> &Arc<Surface> {
+        &self.roster.surface
+    }
+
+    /// The commander's roles in manifest order, and the side where each is seated in a match.
+    pub fn commands(&self) -> Vec<(Name, Option<Name>)> {
+        self.roster.rules().commands(&self.id)
+    }
+}
+
+impl std::fmt::Debug for CommanderGrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CommanderGrant").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Every commander of this process.
+#[derive(Default)]
+pub struct Commanders {
+    /// By surface hash: a commander is of one game.
+    rosters: DashMap<String, Arc<Roster>>,
+    grants: DashMap<Digest, Arc<CommanderGrant>>,
+    digests: DashMap<CommanderId, Digest>,
+}
+
+impl Commanders {
+    /// Adds a commander to an owner's roster, and its first token. Fails `busy` past the rosters' bounds.
+    pub fn add(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        draft: Draft,
+    ) -> Result<(CommanderId, Token), CallError> {
+        let roster = self.roster(surface);
+        let id = CommanderId(format!("cmd_{}", Token::mint().0.reveal()).into());
+        let bell = |role: &Name| {
+            let bell = LaneBell { changed: watch::Sender::new(()), waits: Semaphore::new(WAITS_MAX) };
+            (role.clone(), bell)
+        };
+        let bells = Arc::new(draft.roles.iter().map(bell).collect());
+        roster.rules().add(owner.clone(), id.clone(), draft)?;
+        Ok((id.clone(), self.grant(id, roster, bells)))
+    }
+
+    /// Takes a commander off its owner's roster; its token ends at once. Fails `forbidden` unless it is theirs, `busy`
+    /// while it plays.
+    pub fn remove(&self, surface: &Arc<Surface>, owner: &OwnerId, id: &CommanderId) -> Result<(), CallError> {
+        self.roster(surface).rules().remove(owner, id)?;
+        self.revoke(id);
+        Ok(())
+    }
+
+    /// Replaces a commander's token. The old one ends at once, calls in flight included (§5). Fails `forbidden` unless
+    /// the commander is the owner's.
+    pub fn rotate(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+    ) -> Result<Token, CallError> {
+        // An empty patch changes nothing and says whose commander it is.
+        self.roster(surface).rules().patch(owner, id, &serde_json::json!({}))?;
+        let before = self.revoke(id).ok_or(Code::Forbidden)?;
+        Ok(self.grant(id.clone(), Arc::clone(&before.roster), Arc::clone(&before.bells)))
+    }
+
+    /// The owner's commanders of a game, as they see them.
+    pub fn list(&self, surface: &Arc<Surface>, owner: &OwnerId) -> Vec<Value> {
+        self.roster(surface).rules().list(owner)
+    }
+
+    /// Changes a commander's settings (§7), in the lobby and at its live seats. Fails `forbidden` unless the commander is
+    /// the owner's, `invalid` for a patch out of its schema, `busy` where its match has too much to do; the seats then
+    /// keep what they have until the next patch.
+    pub fn patch(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+        patch: &Value,
+    ) -> Result<Settings, CallError> {
+        let roster = self.roster(surface);
+        let settings = roster.rules().patch(owner, id, patch)?;
+        // One commander plays one match, so one door leads to all its seats.
+        let hold =
+            roster.surface.manifest.roles.iter().find_map(|role| roster.rules().place(id, role)?.hold());
+        if let Some(hold) = hold {
+            hold.door.follow(id.clone(), settings.clone())?;
+        }
+        Ok(settings)
+    }
+
+    /// Keeps a seat of the next match for a lane, or gives it up (§4 `commanders.reserve`).
+    pub fn reserve(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+        role: &str,
+        reservation: Option<Reservation>,
+    ) -> Result<(), CallError> {
+        let roster = self.roster(surface);
+        roster.rules().reserve(owner, id, role, reservation)?;
+        self.ring(id, role);
+        Ok(())
+    }
+
+    /// Routes a commander's lane to a seat, before the match assigns it. [`Self::release`] takes it back where the match
+    /// then refuses.
+    pub fn seat(
+        &self,
+        surface: &Arc<Surface>,
+        owner: (&OwnerId, &str),
+        id: &CommanderId,
+        seat: &Seat,
+        match_id: &Arc<str>,
+        door: Arc<dyn MatchDoor>,
+    ) -> Result<Seated, CallError> {
+        let roster = self.roster(surface);
+        let ended = CancellationToken::new();
+        let hold = Hold { match_id: Arc::clone(match_id), seat: seat.clone(), door, ended };
+        let taken = roster.rules().seat(owner.0, id, seat, match_id, hold)?;
+        Ok(Seated {
+            owner: owner.0.clone(),
+            display: owner.1.to_owned(),
+            commander: id.clone(),
+            isolation: taken.isolation,
+            settings: taken.settings,
+            ready: taken.ready,
+        })
+    }
+
+    /// The match has assigned the seat: the lane's lobby waits go on there.
+    pub fn seated(&self, id: &CommanderId, seat: &Seat) {
+        self.ring(id, &seat.role);
+    }
+
+    /// A hold ended. `before_start` is the seat's ready mark where the match never started.
+    pub fn release(
+        &self,
+        surface: &Arc<Surface>,
+        id: &CommanderId,
+        seat: &Seat,
+        match_id: &str,
+        before_start: Option<bool>,
+    ) {
+        let roster = self.roster(surface);
+        let mut rules = roster.rules();
+        if let Some(Place::Seated(hold) | Place::Leaving(hold)) = rules.place(id, &seat.role)
+            && *hold.match_id == *match_id
+        {
+            rules.release(id, seat, match_id, before_start);
+            hold.ended.cancel();
+        }
+        drop(rules);
+        self.ring(id, &seat.role);
+    }
+
+    /// The match is over for the seat's side: its commander is free again.
+    pub fn finished(&self, surface: &Arc<Surface>, id: &CommanderId, seat: &Seat, match_id: &str) {
+        self.roster(surface).rules().finished(id, seat, match_id);
+    }
+
+    /// The authority of a presented token, nothing for an unknown or rotated one.
+    pub fn find(&self, token: &str) -> Option<Arc<CommanderGrant>> {
+        self.grants.get(&secret::digest(token)).map(|grant| Arc::clone(&grant))
+    }
+
+    /// Ends every token: the server stops.
+    pub fn revoke_all(&self) {
+        for grant in &self.grants {
+            grant.revoked.cancel();
+        }
+        self.grants.clear();
+    }
+
+    fn roster(&self, surface: &Arc<Surface>) -> Arc<Roster> {
+        let fresh = || {
+            let rules = Mutex::new(Rules::new(Arc::clone(surface)));
+            Arc::new(Roster { surface: Arc::clone(surface), rules, clock: Instant::now() })
+        };
+        Arc::clone(&self.rosters.entry(surface.hash.clone()).or_insert_with(fresh))
+    }
+
+    fn grant(&self, id: CommanderId, roster: Arc<Roster>, bells: Arc<BTreeMap<Name, LaneBell>>) -> Token {
+        let (token, digest) = Token::mint();
+        let grant = CommanderGrant { id: id.clone(), roster, bells, revoked: CancellationToken::new() };
+        self.grants.insert(digest, Arc::new(grant));
+        // Two rotations at once would each insert a token; the one that is overwritten here must not live on.
+        if let Some((_, overwritten)) =
+            self.digests.insert(id, digest).and_then(|before| self.grants.remove(&before))
+        {
+            overwritten.revoked.cancel();
+        }
+        token
+    }
+
+    fn revoke(&self, id: &CommanderId) -> Option<Arc<CommanderGrant>> {
+        let (_, digest) = self.digests.remove(id)?;
+        let (_, grant) = self.grants.remove(&digest)?;
+        grant.revoked.cancel();
+        Some(grant)
+    }
+
+    fn ring(&self, id: &CommanderId, role: &str) {
+        let grant =
+            self.digests.get(id).and_then(|digest| self.grants.get(&*digest).map(|it| Arc::clone(&it)));
+        if let Some(bell) = grant.as_ref().and_then(|grant| grant.bells.get(role)) {
+            bell.changed.send_replace(());
+        }
+    }
+}
+
+impl std::fmt::Debug for Commanders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Commanders").field("tokens", &self.grants.len()).finish_non_exhaustive()
+    }
+}

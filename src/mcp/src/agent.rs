@@ -1,0 +1,70 @@
+//! Whom a request speaks for: one seat of one match, or a named commander with a lane for each of its roles (§5).
+
+use playerthree_game::{Name, Seat};
+use playerthree_host::{Agents, CommanderGrant, SeatGrant};
+use playerthree_session::{CallError, Surface};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The authority behind a good token.
+#[derive(Clone)]
+pub(crate) enum Agent {
+    /// A seat token's: claimed once, under one lease.
+    Seat(Arc<SeatGrant>),
+    /// A commander token's: stateless, for as many clients as its owner gave it to.
+    Commander(Arc<CommanderGrant>),
+}
+
+impl Agent {
+    /// The authority of a presented token.
+    pub(crate) fn find(agents: &Agents, token: &str) -> Option<Self> {
+        let commander = || agents.commanders().find(token).map(Self::Commander);
+        agents.find(token).map(Self::Seat).or_else(commander)
+    }
+
+    /// The game.
+    pub(crate) fn surface(&self) -> &Arc<Surface> {
+        match self {
+            Self::Seat(grant) => &grant.surface,
+            Self::Commander(grant) => grant.surface(),
+        }
+    }
+
+    /// Fires when the token stops being good.
+    pub(crate) fn revoked(&self) -> &CancellationToken {
+        match self {
+            Self::Seat(grant) => grant.revoked(),
+            Self::Commander(grant) => grant.revoked(),
+        }
+    }
+
+    /// The roles that it holds, in manifest order and never none, and the side where each is seated.
+    pub(crate) fn commands(&self) -> Vec<(Name, Option<Name>)> {
+        match self {
+            Self::Seat(grant) => {
+                let Seat { team, role } = grant.seat.clone();
+                vec![(role, Some(team))]
+            }
+            Self::Commander(grant) => grant.commands(),
+        }
+    }
+
+    /// Carries out a call of one of its roles.
+    ///
+    /// Cancel safe: a dropped call is dropped in the match too.
+    pub(crate) async fn call(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+        match self {
+            Self::Seat(grant) => grant.call(method, args).await,
+            Self::Commander(grant) => grant.call(role, method, args).await,
+        }
+    }
+
+    /// What tells one live token from every other: the address of its grant, which whoever keeps `self` keeps alive.
+    pub(crate) fn address(&self) -> usize {
+        match self {
+            Self::Seat(grant) => Arc::as_ptr(grant).addr(),
+            Self::Commander(grant) => Arc::as_ptr(grant).addr(),
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! An owner's roster of named commanders and where each of their lanes is (§4 "Lobby phase", §20.3): between matches,
+//! reserved for a seat of the next one, or seated. One lane for each role of a commander.
+//!
+//! No wall clock and no randomness: ids and moments are handed in. `D` is whatever leads to a match; the rules only keep
+//! it. Somebody else's commander is refused like one that does not exist.
+
+use crate::commander::{CommanderId, Isolation, Settings};
+use crate::seat::OwnerId;
+use crate::start::{StartsWhen, lobby_state};
+use crate::{CallError, Code, Millis, Surface};
+use playerthree_game::{Name, Seat};
+use playerthree_schema::t;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Most commanders of one owner.
+pub const COMMANDERS_PER_OWNER: usize = 16;
+
+/// Most commanders of one game in one process.
+pub const COMMANDERS_MAX: usize = 10_000;
+
+/// Longest name of a commander, in Unicode code points.
+pub const COMMANDER_NAME_MAX: u32 = 24;
+
+/// What an owner says of a new commander.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// What the owner calls it. Its agent and other people never see it.
+    pub name: String,
+    /// The roles it can take, in manifest order.
+    pub roles: Vec<Name>,
+    /// Whether it keeps its state apart.
+    pub isolation: Isolation,
+}
+
+impl Draft {
+    /// Reads `{name, roles, isolation?}`. Fails `invalid` with the path of the first fault.
+    pub fn parse(surface: &Surface, value: &Value) -> Result<Self, CallError> {
+        let roles = &surface.manifest.roles;
+        let schema = t::obj([
+            ("name", t::str(COMMANDER_NAME_MAX)),
+            ("roles", t::list(t::literals(roles.iter().map(|role| &**role)), roles.len() as u64)),
+            ("isolation", t::opt(t::literals(["independent", "shared"]))),
+        ]);
+        schema.validate(value)?;
+        let name = value["name"].as_str().unwrap_or_default().trim().to_owned();
+        let wanted: Vec<&str> =
+            value["roles"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let roles: Vec<Name> = roles.iter().filter(|role| wanted.contains(&&***role)).cloned().collect();
+        let readable = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '\'');
+        if name.is_empty() || !name.chars().all(readable) || roles.is_empty() || roles.len() != wanted.len() {
+            return Err(Code::Invalid.into());
+        }
+        let shared = value.get("isolation").is_some_and(|isolation| isolation == "shared");
+        let isolation = if shared { Isolation::Shared } else { Isolation::Independent };
+        Ok(Self { name, roles, isolation })
+    }
+}
+
+/// A seat that a game's lobby keeps for a commander's lane. It seats nobody by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reservation {
+    /// The side of the seat; its role is the lane's.
+    pub team: Name,
+    /// The game's guarded pre-match summary.
+    pub summary: Option<Value>,
+    /// When the match starts, as the agent is told.
+    pub start: StartsWhen,
+}
+
+/// Where a lane is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place<D> {
+    /// Nothing seats it.
+    Lobby,
+    /// It is seated in this match.
+    Seated(D),
+    /// Its match is over for it, and its agent has not been told.
+    Leaving(D),
+}
+
+impl<D> Place<D> {
+    /// What leads to the match that the lane plays.
+    pub fn hold(self) -> Option<D> {
+        match self {
+            Self::Seated(hold) => Some(hold),
+            Self::Lobby | Self::Leaving(_) => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Live<D> {
+    match_id: Arc<str>,
+    team: Name,
+    door: D,
+    over: bool,
+}
+
+#[derive(Debug)]
+struct Reserved {
+    reservation: Reservation,
+    ready: bool,
+}
+
+#[derive(Debug)]
+struct Lane<D> {
+    reserved: Option<Reserved>,
+    live: Option<Live<D>>,
+    /// The lane's next lobby wait has a new or changed seat to tell.
+    news: bool,
+}
+
+impl<D> Lane<D> {
+    /// The match that the lane plays, not one that is over for it.
+    fn playing(&self) -> Option<&Live<D>> {
+        self.live.as_ref().filter(|live| !live.over)
+    }
+}
+
+#[derive(Debug)]
+struct Commander<D> {
+    owner: OwnerId,
+    draft: Draft,
+    settings: Settings,
+    lanes: BTreeMap<Name, Lane<D>>,
+}
+
+impl<D> Commander<D> {
+    /// Whether the commander is seated or reserved on another side than this one: it is on one at a time (§4). The
+    /// reservation of the lane `but` is left out, because it is about to be replaced.
+    fn is_on_another_side(&self, team: &str, but: Option<&str>) -> bool {
+        let elsewhere = |side: &Name| **side != *team;
+        self.lanes.iter().any(|(role, lane)| {
+            let reserved = lane.reserved.as_ref().filter(|_| but != Some(&**role));
+            reserved.is_some_and(|reserved| elsewhere(&reserved.reservation.team))
+                || lane.playing().is_some_and(|live| elsewhere(&live.team))
+        })
+    }
+
+    fn plays_elsewhere(&self, match_id: &str) -> bool {
+        self.lanes.values().filter_map(Lane::playing).any(|live| *live.match_id != *match_id)
+    }
+}
+
+/// What a match needs to seat a commander.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    /// Whether it may oppose its owner's other commanders.
+    pub isolation: Isolation,
+    /// What its owner settled.
+    pub settings: Settings,
+    /// The ready mark of its reservation of this very seat.
+    pub ready: bool,
+}
+
+/// Every commander of one game.
+pub struct Commanders<D> {
+    surface: Arc<Surface>,
+    by_id: HashMap<CommanderId, Commander<D>>,
+}
+
+impl<D: Clone> Commanders<D> {
+    /// Nobody yet.
+    pub fn new(surface: Arc<Surface>) -> Self {
+        Self { surface, by_id: HashMap::new() }
+    }
+
+    /// Adds a commander with the game's usual settings. Fails `busy` past [`COMMANDERS_PER_OWNER`] or
+    /// [`COMMANDERS_MAX`].
+    pub fn add(&mut self, owner: OwnerId, id: CommanderId, draft: Draft) -> Result<(), CallError> {
+        let owned = self.by_id.values().filter(|commander| commander.owner == owner).count();
+        if owned >= COMMANDERS_PER_OWNER || self.by_id.len() >= COMMANDERS_MAX {
+            return Err(Code::Busy.into());
+        }
+        let lane = |role: &Name| (role.clone(), Lane { reserved: None, live: None, news: false });
+        let lanes = draft.roles.iter().map(lane).collect();
+        let settings = Settings::usual(&self.surface);
+        self.by_id.insert(id, Commander { owner, draft, settings, lanes });
+        Ok(())
+    }
+
+    /// Takes a commander off its owner's roster. Fails `forbidden` unless it is theirs, `busy` while it plays.
+    pub fn remove(&mut self, owner: &OwnerId, id: &CommanderId) -> Result<(), CallError> {
+        if self.owned(owner, id)?.lanes.values().any(|lane| lane.playing().is_some()) {
+            return Err(Code::Busy.into());
+        }
+        self.by_id.remove(id);
+        Ok(())
+    }
+
+    /// Changes a commander's settings (§7 `CommanderSettingsPatch`), and the seats whose terms have to follow.
+    pub fn patch(&mut self, owner: &OwnerId, id: &CommanderId, patch: &Value) -> Result<Settings, CallError> {
+        let settings = self.owned(owner, id)?.settings.patched(&self.surface, patch)?;
+        self.owned_mut(owner, id)?.settings = settings.clone();
+        Ok(settings)
+    }
+
+    /// The owner's commanders as they see them (`CommanderStatus`), by name.
+    pub fn list(&self, owner: &OwnerId) -> Vec<Value> {
+        let mut owned: Vec<(&CommanderId, &Commander<D>)> =
+            self.by_id.iter().filter(|(_, commander)| commander.owner == *owner).collect();
+        owned.sort_by(|(a, left), (b, right)| (&left.draft.name, a).cmp(&(&right.draft.name, b)));
+        owned.into_iter().map(|(id, commander)| status(id, commander)).collect()
+    }
+
+    /// Keeps a seat of the next match for a lane, changes what the lane is told of it, or with `None` gives it up
+    /// (§4 `commanders.reserve`). The ready mark stays while the seat does.
+    ///
+    /// Fails `forbidden` unless the commander is the owner's, `invalid` for a role it does not have, a side the game
+    /// does not have or a summary out of its schema, `busy` where the commander is on another side already.
+    pub fn reserve(
+        &mut self,
+        owner: &OwnerId,
+        id: &CommanderId,
+        role: &str,
+        reservation: Option<Reservation>,
+    ) -> Result<(), CallError> {
+        let surface = Arc::clone(&self.surface);
+        let commander = self.owned_mut(owner, id)?;
+        if !commander.lanes.contains_key(role) {
+            return Err(Code::Invalid.into());
+        }
+        if let Some(wanted) = &reservation {
+            if !surface.manifest.teams.contains(&wanted.team) {
+                return Err(Code::Invalid.into());
+            }
+            if let Some(summary) = &wanted.summary {
+                surface.manifest.lobby.as_ref().ok_or(Code::Invalid)?.validate(summary)?;
+            }
+            if commander.is_on_another_side(&wanted.team, Some(role)) {
+                return Err(Code::Busy.into());
+            }
+        }
+        let lane = commander.lanes.get_mut(role).ok_or(Code::Invalid)?;
+        let before = lane.reserved.as_ref().map(|reserved| &reserved.reservation.team);
+        let same_seat = before == reservation.as_ref().map(|wanted| &wanted.team);
+        let ready = same_seat && lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
+        lane.news |= !same_seat;
+        lane.reserved = reservation.map(|reservation| Reserved { reservation, ready });
+        Ok(())
+    }
+
+    /// Routes a lane to a seat of a match, before the match itself assigns it. Nothing changes where it fails:
+    /// `forbidden` unless the commander is the owner's, `invalid` for a role it does not have, `busy` where it plays
+    /// another match or is on another side.
+    pub fn seat(
+        &mut self,
+        owner: &OwnerId,
+        id: &CommanderId,
+        seat: &Seat,
+        match_id: &Arc<str>,
+        door: D,
+    ) -> Result<Taken, CallError> {
+        let commander = self.owned_mut(owner, id)?;
+        if !commander.lanes.contains_key(&seat.role) {
+            return Err(Code::Invalid.into());
+        }
+        if commander.plays_elsewhere(match_id) || commander.is_on_another_side(&seat.team, None) {
+            return Err(Code::Busy.into());
+        }
+        let (isolation, settings) = (commander.draft.isolation, commander.settings.clone());
+        let lane = commander.lanes.get_mut(&seat.role).ok_or(Code::Invalid)?;
+        let ready = lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
+        let live = Live { match_id: Arc::clone(match_id), team: seat.team.clone(), door, over: false };
+        lane.live = Some(live);
+        Ok(Taken { isolation, settings, ready })
+    }
+
+    /// A lane's hold of a seat ended: another occupant, a release, the end of the match's room. Before the start the
+    /// ready mark goes back to the reservation; after it the reservation is used up.
+    pub fn release(&mut self, id: &CommanderId, seat: &Seat, match_id: &str, before_start: Option<bool>) {
+        let Some(lane) = self.lane_mut(id, &seat.role) else { return };
+        if lane.live.as_ref().is_none_or(|live| *live.match_id != *match_id) {
+            return;
+        }
+        lane.live = None;
+        match (before_start, &mut lane.reserved) {
+            (Some(ready), Some(reserved)) => reserved.ready = ready,
+            (Some(_), None) => {}
+            (None, reserved) => *reserved = None,
+        }
+        lane.news = false;
+    }
+
+    /// The match is over for a seat's side: the commander is free again, and its lane's agent is told the outcome once.
+    pub fn finished(&mut self, id: &CommanderId, seat: &Seat, match_id: &str) {
+        let Some(lane) = self.lane_mut(id, &seat.role) else { return };
+        if let Some(live) = lane.live.as_mut().filter(|live| *live.match_id == *match_id) {
+            live.over = true;
+            lane.reserved = None;
+        }
+    }
+
+    /// The agent was told how its match ended.
+    pub fn told_the_end(&mut self, id: &CommanderId, role: &str) {
+        if let Some(lane) = self.lane_mut(id, role)
+            && lane.live.as_ref().is_some_and(|live| live.over)
+        {
+            lane.live = None;
+        }
+    }
+
+    /// Where a lane is. Nothing for a commander or role that does not exist.
+    pub fn place(&self, id: &CommanderId, role: &str) -> Option<Place<D>> {
+        let lane = self.by_id.get(id)?.lanes.get(role)?;
+        Some(match &lane.live {
+            None => Place::Lobby,
+            Some(live) if live.over => Place::Leaving(live.door.clone()),
+            Some(live) => Place::Seated(live.door.clone()),
+        })
+    }
+
+    /// The roles of a commander and the side where each is seated in a match.
+    pub fn commands(&self, id: &CommanderId) -> Vec<(Name, Option<Name>)> {
+        let lanes = self.by_id.get(id).map(|commander| &commander.lanes);
+        let roles = self.surface.manifest.roles.iter().filter_map(|role| Some((role, lanes?.get(role)?)));
+        roles.map(|(role, lane)| (role.clone(), lane.playing().map(|live| live.team.clone()))).collect()
+    }
+
+    /// A commander's settings, which its briefing between matches states.
+    pub fn settings(&self, id: &CommanderId) -> Option<Settings> {
+        self.by_id.get(id).map(|commander| commander.settings.clone())
+    }
+
+    /// The agent declares itself ready (§4 `ready`). Without a reservation nothing changes.
+    pub fn ready(&mut self, id: &CommanderId, role: &str) {
+        if let Some(reserved) = self.lane_mut(id, role).and_then(|lane| lane.reserved.as_mut()) {
+            reserved.ready = true;
+        }
+    }
+
+    /// The lobby state of a lane between matches (§4), which is thereby told. `None` when it does not exist.
+    pub fn lobby_state(&mut self, id: &CommanderId, role: &Name, now: Millis) -> Option<Value> {
+        let lane = self.lane_mut(id, role)?;
+        lane.news = false;
+        let Some(Reserved { reservation, ready }) = &lane.reserved else {
+            return Some(lobby_state(None, None, false, StartsWhen::SEAT, now));
+        };
+        let seat = Seat { team: reservation.team.clone(), role: role.clone() };
+        Some(lobby_state(Some(&seat), reservation.summary.as_ref(), *ready, reservation.start, now))
+    }
+
+    /// Whether a lobby wait of this lane returns at once: a new or changed seat was not told yet.
+    pub fn has_news(&self, id: &CommanderId, role: &str) -> bool {
+        self.by_id.get(id).and_then(|commander| commander.lanes.get(role)).is_some_and(|lane| lane.news)
+    }
+
+    fn lane_mut(&mut self, id: &CommanderId, role: &str) -> Option<&mut Lane<D>> {
+        self.by_id.get_mut(id)?.lanes.get_mut(role)
+    }
+
+    fn owned(&self, owner: &OwnerId, id: &CommanderId) -> Result<&Commander<D>, CallError> {
+        let commander = self.by_id.get(id).filter(|commander| commander.owner == *owner);
+        commander.ok_or_else(|| Code::Forbidden.into())
+    }
+
+    fn owned_mut(&mut self, owner: &OwnerId, id: &CommanderId) -> Result<&mut Commander<D>, CallError> {
+        let commander = self.by_id.get_mut(id).filter(|commander| commander.owner == *owner);
+        commander.ok_or_else(|| Code::Forbidden.into())
+    }
+}
+
+fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
+    let Commander { draft, settings, lanes, .. } = commander;
+    let reservations: Vec<Value> = lanes
+        .iter()
+        .filter_map(|(role, lane)| Some((role, lane.reserved.as_ref()?)))
+        .map(|(role, reserved)| {
+            json!({ "team": reserved.reservation.team, "role": role, "ready": reserved.ready })
+        })
+        .collect();
+    let seats: Vec<Value> = lanes
+        .iter()
+        .filter_map(|(role, lane)| Some((role, lane.playing()?)))
+        .map(|(role, live)| json!({ "match": live.match_id, "team": live.team, "role": role }))
+        .collect();
+    json!({
+        "id": id.0,
+        "name": draft.name,
+        "kind": "agent",
+        "roles": draft.roles,
+        "isolation": draft.isolation.as_str(),
+        "settings": settings.to_json(),
+        "reservations": reservations,
+        "seats": seats,
+    })
+}

@@ -1,0 +1,219 @@
+//! §4 "Lobby phase", §5, §20.3: named commanders, their reservations and their one match and side at a time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use common::*;
+use playerthree_agent_command::AgentCommand;
+use playerthree_game::Seat;
+use playerthree_session::{
+    COMMANDERS_PER_OWNER, Code, CommanderId, Commanders, Draft, Isolation, Place, Reservation, StartKind,
+    StartsWhen,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+type Roster = Commanders<&'static str>;
+
+fn id(text: &str) -> CommanderId {
+    CommanderId(text.into())
+}
+
+fn first() -> Arc<str> {
+    "match-1".into()
+}
+
+fn second() -> Arc<str> {
+    "match-2".into()
+}
+
+fn draft(name: &str) -> Draft {
+    let roles = vec!["ground".into(), "air".into()];
+    Draft { name: name.into(), roles, isolation: Isolation::Independent }
+}
+
+/// Ann's two commanders of the same roles, and one of Bob's.
+fn roster() -> Roster {
+    let mut roster = Roster::new(surface(AgentCommand));
+    roster.add(owner("ann"), id("a1"), draft("Falcon")).unwrap();
+    roster.add(owner("ann"), id("a2"), draft("Heron")).unwrap();
+    roster.add(owner("bob"), id("b1"), draft("Falcon")).unwrap();
+    roster
+}
+
+fn kept(team: &str) -> Option<Reservation> {
+    Some(Reservation {
+        team: team.into(),
+        summary: None,
+        start: StartsWhen { kind: StartKind::Host, at: None },
+    })
+}
+
+fn told(roster: &mut Roster, who: &str, role: &str) -> Value {
+    roster.lobby_state(&id(who), &role.into(), 0).unwrap()
+}
+
+/// §4: what `commanders.reserve` keeps is what the agent is told; clearing it tells that there is no seat.
+#[test]
+fn a_reservation_is_told_and_given_up() {
+    let mut roster = roster();
+    let before = told(&mut roster, "a1", "ground");
+    assert_eq!((&before["seat"], &before["startsWhen"]), (&Value::Null, &json!({ "kind": "seat" })));
+    roster.reserve(&owner("ann"), &id("a1"), "ground", kept("red")).unwrap();
+    assert!(roster.has_news(&id("a1"), "ground"), "a new seat ends a wait at once");
+    let state = told(&mut roster, "a1", "ground");
+    assert_eq!((&state["seat"]["team"], &state["startsWhen"]["kind"]), (&json!("red"), &json!("host")));
+    assert!(!roster.has_news(&id("a1"), "ground"), "told once");
+    assert_eq!(told(&mut roster, "a1", "air")["seat"], Value::Null, "lanes are apart");
+    assert_eq!(told(&mut roster, "a2", "ground")["seat"], Value::Null, "commanders are apart");
+    roster.reserve(&owner("ann"), &id("a1"), "ground", None).unwrap();
+    assert!(roster.has_news(&id("a1"), "ground"));
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby), "it never seats anybody");
+}
+
+/// §4: the ready mark survives an update of the start, and ends with the seat.
+#[test]
+fn a_ready_mark_belongs_to_the_reserved_seat() {
+    let mut roster = roster();
+    roster.ready(&id("a1"), "ground");
+    assert_eq!(told(&mut roster, "a1", "ground")["you"]["ready"], false, "unseated, it changes nothing");
+    roster.reserve(&owner("ann"), &id("a1"), "ground", kept("red")).unwrap();
+    told(&mut roster, "a1", "ground");
+    roster.ready(&id("a1"), "ground");
+    let mut later = kept("red").unwrap();
+    later.start = StartsWhen { kind: StartKind::Countdown, at: Some(5_000) };
+    roster.reserve(&owner("ann"), &id("a1"), "ground", Some(later)).unwrap();
+    assert!(!roster.has_news(&id("a1"), "ground"), "the same seat is no news");
+    let state = told(&mut roster, "a1", "ground");
+    assert_eq!((&state["you"]["ready"], &state["startsWhen"]["inSeconds"]), (&json!(true), &json!(5)));
+    assert_eq!(
+        roster.list(&owner("ann"))[0]["reservations"],
+        json!([{ "team": "red", "role": "ground", "ready": true }])
+    );
+    roster.reserve(&owner("ann"), &id("a1"), "ground", kept("blue")).unwrap();
+    assert_eq!(told(&mut roster, "a1", "ground")["you"]["ready"], false);
+}
+
+/// §4, §20.3: one side at a time, refused when the second is chosen.
+#[test]
+fn a_commander_is_never_on_two_sides() {
+    let mut roster = roster();
+    let ann = owner("ann");
+    roster.reserve(&ann, &id("a1"), "ground", kept("red")).unwrap();
+    assert_eq!(roster.reserve(&ann, &id("a1"), "air", kept("blue")).unwrap_err().code, Code::Busy);
+    roster.reserve(&ann, &id("a1"), "air", kept("red")).unwrap();
+    let blue = Seat::new("blue", "ground");
+    assert_eq!(roster.seat(&ann, &id("a1"), &blue, &first(), "door").unwrap_err().code, Code::Busy);
+    roster.reserve(&ann, &id("a2"), "ground", kept("blue")).unwrap();
+    roster.seat(&ann, &id("a2"), &blue, &first(), "door").unwrap();
+    assert_eq!(roster.reserve(&ann, &id("a2"), "air", kept("red")).unwrap_err().code, Code::Busy);
+}
+
+/// §4: several roles in one match, never two matches at once; a failure takes nothing.
+#[test]
+fn a_commander_plays_one_match_at_a_time() {
+    let mut roster = roster();
+    let ann = owner("ann");
+    let (ground, air) = (Seat::new("red", "ground"), Seat::new("red", "air"));
+    roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap();
+    roster.seat(&ann, &id("a1"), &air, &first(), "one").unwrap();
+    roster.release(&id("a1"), &air, "match-1", None);
+    assert_eq!(roster.seat(&ann, &id("a1"), &air, &second(), "two").unwrap_err().code, Code::Busy);
+    assert_eq!(roster.place(&id("a1"), "air"), Some(Place::Lobby));
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Seated("one")));
+    assert_eq!(roster.commands(&id("a1")), [("ground".into(), Some("red".into())), ("air".into(), None)]);
+    roster.seat(&ann, &id("a2"), &air, &second(), "two").unwrap();
+    assert_eq!(roster.remove(&ann, &id("a1")).unwrap_err().code, Code::Busy, "not while it plays");
+}
+
+/// §4: the mark carries into the match that seats the lane, and back when that match never starts.
+#[test]
+fn a_ready_mark_goes_into_the_match_and_back() {
+    let mut roster = roster();
+    let (ann, ground) = (owner("ann"), Seat::new("red", "ground"));
+    roster.reserve(&ann, &id("a1"), "ground", kept("red")).unwrap();
+    roster.ready(&id("a1"), "ground");
+    assert!(roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap().ready);
+    roster.release(&id("a1"), &ground, "match-1", Some(true));
+    assert_eq!(told(&mut roster, "a1", "ground")["you"]["ready"], true);
+    roster.seat(&ann, &id("a1"), &ground, &second(), "two").unwrap();
+    roster.release(&id("a1"), &ground, "match-1", None);
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Seated("two")), "that match no longer has it");
+    roster.release(&id("a1"), &ground, "match-2", None);
+    assert_eq!(
+        told(&mut roster, "a1", "ground")["seat"],
+        Value::Null,
+        "a match that ran uses the reservation up"
+    );
+}
+
+/// §4: a terminal result is kept for one wait, and the commander is free meanwhile.
+#[test]
+fn the_end_of_a_match_is_told_once_and_frees_the_commander() {
+    let mut roster = roster();
+    let (ann, ground) = (owner("ann"), Seat::new("red", "ground"));
+    roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap();
+    roster.finished(&id("a1"), &ground, "match-1");
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Leaving("one")));
+    roster.reserve(&ann, &id("a1"), "air", kept("blue")).unwrap();
+    roster.told_the_end(&id("a1"), "ground");
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby));
+}
+
+/// §5, §20.3: only the owner's own commander, and no way to tell somebody else's from none at all.
+#[test]
+fn somebody_elses_commander_is_as_unknown_as_none() {
+    let mut roster = roster();
+    let (bob, ground) = (owner("bob"), Seat::new("red", "ground"));
+    let mut refusals = Vec::new();
+    for who in ["a1", "nobody"] {
+        refusals.push(roster.reserve(&bob, &id(who), "ground", kept("red")).unwrap_err());
+        refusals.push(roster.seat(&bob, &id(who), &ground, &first(), "door").unwrap_err());
+        refusals.push(roster.remove(&bob, &id(who)).unwrap_err());
+        refusals.push(roster.patch(&bob, &id(who), &json!({})).unwrap_err());
+    }
+    assert!(refusals.iter().all(|refusal| *refusal == Code::Forbidden.into()));
+    assert_eq!(roster.list(&bob).len(), 1);
+    assert!(!json!(roster.list(&bob)).to_string().contains("a1"));
+}
+
+/// §20.3: drafts and reservations out of the manifest are refused, and a roster is bounded.
+#[test]
+fn drafts_reservations_and_rosters_have_bounds() {
+    let mut roster = roster();
+    let (ann, surface) = (owner("ann"), surface(AgentCommand));
+    for wrong in [
+        json!({ "name": "", "roles": ["ground"] }),
+        json!({ "name": "x".repeat(25), "roles": ["ground"] }),
+        json!({ "name": "<b>", "roles": ["ground"] }),
+        json!({ "name": "x", "roles": [] }),
+        json!({ "name": "x", "roles": ["pope"] }),
+        json!({ "name": "x", "roles": ["ground", "ground"] }),
+        json!({ "name": "x", "roles": ["ground"], "kind": "human" }),
+        json!({ "name": "x", "roles": ["ground"], "isolation": "none" }),
+        json!(null),
+    ] {
+        assert_eq!(Draft::parse(&surface, &wrong).unwrap_err().code, Code::Invalid, "{wrong}");
+    }
+    let one_role = Draft::parse(&surface, &json!({ "name": " Owl ", "roles": ["air"] })).unwrap();
+    assert_eq!(one_role.name, "Owl");
+    roster.add(ann.clone(), id("a3"), one_role).unwrap();
+    assert_eq!(roster.reserve(&ann, &id("a3"), "ground", kept("red")).unwrap_err().code, Code::Invalid);
+    assert_eq!(roster.reserve(&ann, &id("a3"), "air", kept("pink")).unwrap_err().code, Code::Invalid);
+    let mut summary = kept("red").unwrap();
+    summary.summary = Some(json!({ "map": 1 }));
+    assert_eq!(roster.reserve(&ann, &id("a3"), "air", Some(summary)).unwrap_err().code, Code::Invalid);
+    let ground = Seat::new("red", "ground");
+    assert_eq!(roster.seat(&ann, &id("a3"), &ground, &first(), "door").unwrap_err().code, Code::Invalid);
+    for n in 3..COMMANDERS_PER_OWNER {
+        roster.add(ann.clone(), id(&format!("more{n}")), draft("x")).unwrap();
+    }
+    assert_eq!(roster.add(ann.clone(), id("over"), draft("x")).unwrap_err().code, Code::Busy);
+    roster.remove(&ann, &id("a3")).unwrap();
+    roster.add(ann, id("over"), draft("x")).unwrap();
+}
