@@ -36,6 +36,11 @@ impl Parties {
         party.cloned().unwrap_or_else(|| vec![team.into()])
     }
 
+    /// Whether two sides play against each other: neither the same one nor allies.
+    pub(crate) fn oppose(&self, team: &str, other: &str) -> bool {
+        !self.party_of(team).iter().any(|member| **member == *other)
+    }
+
     /// The sides that a key of an [`Ending`] stands for: one side, or the members of an alliance.
     fn covered(&self, key: &str) -> Option<Vec<Name>> {
         let alliance = self.alliances.as_ref().and_then(|alliances| alliances.get(key));

@@ -129,7 +129,7 @@ impl Match {
         let is_agent = |who: &Occupant| matches!(who, Occupant::Agent { .. } | Occupant::Commander(_));
         is_agent(occupant)
             && self.seats.values().any(|state| {
-                state.seat.team != seat.team
+                self.parties.oppose(&state.seat.team, &seat.team)
                     && state.owner() == Some(owner)
                     && is_agent(&state.assigned)
                     && !(state.assigned.is_isolated() && occupant.is_isolated())
@@ -165,7 +165,8 @@ impl Match {
     pub(crate) fn note_opposition(&mut self) {
         let played = || self.seats.values().filter(|state| state.is_played());
         let opposes = |state: &SeatState| {
-            played().any(|other| other.owner() == state.owner() && other.seat.team != state.seat.team)
+            let faces = |other: &&SeatState| self.parties.oppose(&other.seat.team, &state.seat.team);
+            played().filter(faces).any(|other| other.owner() == state.owner())
         };
         let opposed = played().any(|state| state.owner().is_some() && opposes(state));
         if opposed && !self.opposed {

@@ -8,10 +8,11 @@
 
 mod common;
 
+use common::drill::Drill;
 use common::*;
-use playerthree_game::{Controller, Seat};
+use playerthree_game::{Clock, Controller, Seat};
 use playerthree_session::{
-    Code, Handover, Isolation, Match, Occupant, OwnerControl, Right, Settings, Thought,
+    Code, Config, Handover, Isolation, Match, Occupant, OwnerControl, Right, Settings, Thought,
 };
 use serde_json::json;
 
@@ -167,6 +168,34 @@ fn commanders_that_share_state_do_not_oppose_each_other() {
     game.assign(&red(), commander(&game, "ann", "cmd_1")).unwrap();
     assert_eq!(game.assign(&blue(), shared(&game, "ann", "cmd_2")).unwrap_err().code, Code::Forbidden);
     game.assign(&blue(), commander(&game, "ann", "cmd_3")).unwrap();
+}
+
+/// Sides a and b together against c and d.
+fn two_pairs() -> Match {
+    let pair = |name: &str, sides: [&str; 2]| (name.to_owned(), sides.map(Into::into).to_vec());
+    let alliances = Some([pair("north", ["a", "b"]), pair("south", ["c", "d"])].into());
+    drill(Drill::new(Clock::Realtime), Config { alliances, ..config() }).0
+}
+
+/// §4: an owner on two sides that are allies plays no match against themselves; with a seat of the other party they do.
+#[test]
+fn one_owner_on_two_allied_sides_marks_no_match() {
+    let mut game = two_pairs();
+    game.assign(&lead("a"), commander(&game, "ann", "cmd_1")).unwrap();
+    game.assign(&lead("b"), commander(&game, "ann", "cmd_2")).unwrap();
+    assert!(!game.same_owner_opposed(), "allies");
+    game.assign(&lead("c"), commander(&game, "ann", "cmd_3")).unwrap();
+    assert!(game.same_owner_opposed());
+}
+
+/// §4: commanders that share state may play side by side as allies and not against each other.
+#[test]
+fn commanders_that_share_state_may_be_allies() {
+    let mut game = two_pairs();
+    game.assign(&lead("a"), shared(&game, "ann", "cmd_1")).unwrap();
+    game.assign(&lead("b"), shared(&game, "ann", "cmd_2")).unwrap();
+    let refused = game.assign(&lead("c"), commander(&game, "ann", "cmd_3"));
+    assert_eq!(refused.unwrap_err().code, Code::Forbidden);
 }
 
 /// §7: a patch of a commander's settings is checked whole; a bad member takes nothing.
