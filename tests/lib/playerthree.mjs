@@ -104,6 +104,11 @@ export class InMatch {
   }
 }
 
+/** A stock MCP client for a commander token, which needs no session. */
+export async function commander(server, token) {
+  return agentOver(new URL("/mcp", server.url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+}
+
 /** An MCP client for one seat token. It keeps `mcp-session-id` as seat tokens require, which stock clients do not. */
 export async function agent(server, token) {
   let session;
@@ -114,10 +119,14 @@ export async function agent(server, token) {
     session ??= response.headers.get("mcp-session-id") ?? undefined;
     return response;
   };
-  const transport = new StreamableHTTPClientTransport(new URL("/mcp", server.url), {
+  return agentOver(new URL("/mcp", server.url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     fetch: keepsSession,
   });
+}
+
+async function agentOver(url, transportOptions) {
+  const transport = new StreamableHTTPClientTransport(url, transportOptions);
   const options = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
   const client = new McpClient({ name: "end-to-end test", version: "1" }, options);
   await client.connect(transport);

@@ -1,0 +1,108 @@
+// §4 "Agent sessions", §5, §20: a person and their named commander, each with a stock client: the official SDK in the
+// room, the official MCP client with nothing but an address and a token.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { InMatch, commander, person, startPlayerThree } from "../lib/playerthree.mjs";
+
+let server;
+before(async () => (server = await startPlayerThree()));
+after(() => server?.stop());
+
+const held = { teams: ["red", "blue"], bots: "nobody", seed: 11, role: "ground", private: true };
+
+async function annIn(options) {
+  return new InMatch(await (await person(server, "Ann")).create("agent-command", { ...held, ...options }));
+}
+
+/** A wait that nothing ends, once the server is known to hold it: it has told of its progress. */
+async function longWait(agent) {
+  let started;
+  const underWay = new Promise((resolve) => (started = resolve));
+  const wait = { name: "game_wait", arguments: { seconds: 60 } };
+  const result = agent.client.callTool(wait, { onprogress: () => started() });
+  // Whoever starts it looks at how it ends later.
+  result.catch(() => {});
+  await underWay;
+  return { result };
+}
+
+/** §4 "Lobby phase", "Mid-match seat assignment", §5 rotation, §20.3. */
+test("a commander waits, is seated, gets ready, plays, and its rotated token is dead at once", async () => {
+  const red = await annIn({ readySeconds: 600 });
+  const { id, token, mcpPath } = await red.do("addCommander", { name: "Falcon", roles: ["air"] });
+  assert.equal(mcpPath, "/mcp");
+  const falcon = await commander(server, token);
+  const alone = await falcon.tool("game_observe");
+  assert.deepEqual([alone.phase, alone.seat, alone.startsWhen.kind], ["lobby", null, "seat"]);
+  const { commands } = await falcon.tool("game_briefing");
+  assert.deepEqual(commands, [{ role: "air", phase: "lobby" }]);
+
+  const seating = await longWait(falcon);
+  await red.do("assign", { role: "air", kind: "agent", commander: id });
+  const { structuredContent: seated } = await seating.result;
+  assert.deepEqual([seated.phase, seated.seat], ["lobby", { team: "red", role: "air" }]);
+  await assert.rejects(falcon.tool("game_act", { intents: [{ kind: "stop", units: [] }] }), /paused/);
+  assert.equal((await falcon.tool("game_ready")).you.ready, true);
+
+  const starting = await longWait(falcon);
+  const pending = (await red.do("readiness")).seats.filter((seat) => seat.state !== "ready");
+  assert.deepEqual(pending.map(({ team, role }) => [team, role]), [["red", "ground"]]);
+  await red.do("ready", { role: "ground", ready: true });
+  const { structuredContent: entry } = await starting.result;
+  assert.equal(entry.phase, "match");
+  const scout = entry.observation.air.units.find((unit) => unit.kind === "scout");
+  const { acks } = await falcon.tool("game_act", { intents: [{ kind: "move", units: [scout.id], x: 1600, y: 1600 }] });
+  assert.deepEqual(acks, [{ ok: true }]);
+  await red.until((view) => view.units.some((unit) => unit.id === scout.id && unit.x !== scout.x), "the scout moves");
+
+  const inFlight = await longWait(falcon);
+  const rotated = await red.do("rotate", { commander: id });
+  const ended = await inFlight.result.then(({ isError, content }) => isError && content[0].text, String);
+  assert.match(ended, /bad_token|401|closed|terminated|fetch/i);
+  await assert.rejects(falcon.tool("game_observe"));
+  await assert.rejects(commander(server, token));
+
+  const again = await commander(server, rotated.token);
+  assert.equal((await again.tool("game_observe")).observation.role, "air");
+  await red.do("assign", { role: "air", kind: "hold" });
+  const back = await again.tool("game_observe");
+  assert.deepEqual([back.phase, back.seat], ["lobby", null], "back in its lobby");
+  await again.close();
+  await red.room.leave();
+});
+
+/** §4, §20: the host's word starts a held match; commanders are their owner's alone, and one at a time. */
+test("commanders are their owner's alone, and only the host starts a match that is held for the host", async () => {
+  const red = await annIn({ hold: true });
+  const bob = await person(server, "Bob");
+  const blue = new InMatch(await bob.joinById(red.room.roomId, { team: "blue", role: "ground" }));
+  const { id } = await red.do("addCommander", { name: "Falcon", roles: ["air"] });
+  for (const [op, fields] of [
+    ["rotate", { commander: id }],
+    ["removeCommander", { commander: id }],
+    ["commanderSettings", { commander: id, settings: {} }],
+    ["assign", { role: "air", kind: "agent", commander: id }],
+  ]) {
+    const unknown = { ...fields, commander: "cmd_of_nobody" };
+    assert.equal((await blue.ask(op, fields)).code, (await blue.ask(op, unknown)).code, `${op}: as unknown as none`);
+    assert.equal((await blue.ask(op, fields)).ok, false);
+  }
+  assert.deepEqual((await blue.do("commanders")).commanders, []);
+
+  await red.do("assign", { role: "air", kind: "agent", commander: id });
+  assert.equal((await red.ask("removeCommander", { commander: id })).code, "busy");
+  const { settings } = await red.do("commanderSettings", { commander: id, settings: { scopes: ["act"] } });
+  assert.deepEqual(settings.scopes, ["act"]);
+  const [card] = (await blue.do("cards")).cards;
+  assert.deepEqual([card.seat, card.kind, card.aiPlayer], [{ team: "red", role: "air" }, "agent", true]);
+  assert.ok(!JSON.stringify(card).includes(id));
+
+  assert.equal((await blue.ask("start")).code, "forbidden");
+  assert.equal((await red.ask("start", { inSeconds: 61 })).code, "invalid");
+  await red.do("start");
+  await red.until((view) => view.tick > 0, "the match runs");
+  assert.equal((await red.ask("start")).code, "invalid");
+  await blue.room.leave();
+  await red.room.leave();
+});
