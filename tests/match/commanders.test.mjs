@@ -77,7 +77,7 @@ test("commanders are their owner's alone, and only the host starts a match that 
   const red = await annIn({ hold: true });
   const bob = await person(server, "Bob");
   const blue = new InMatch(await bob.joinById(red.room.roomId, { team: "blue", role: "ground" }));
-  const { id } = await red.do("addCommander", { name: "Falcon", roles: ["air"] });
+  const { id, token } = await red.do("addCommander", { name: "Falcon", roles: ["ground", "air"] });
   for (const [op, fields] of [
     ["rotate", { commander: id }],
     ["removeCommander", { commander: id }],
@@ -98,11 +98,19 @@ test("commanders are their owner's alone, and only the host starts a match that 
   assert.deepEqual([card.seat, card.kind, card.aiPlayer], [{ team: "red", role: "air" }, "agent", true]);
   assert.ok(!JSON.stringify(card).includes(id));
 
+  const falcon = await commander(server, token);
+  const commands = async () => (await falcon.tool("game_briefing")).commands;
+  const idle = { role: "ground", phase: "lobby" };
+  assert.deepEqual(await commands(), [idle, { role: "air", phase: "lobby", team: "red" }]);
+
   assert.equal((await blue.ask("start")).code, "forbidden");
   assert.equal((await red.ask("start", { inSeconds: 61 })).code, "invalid");
   await red.do("start");
   await red.until((view) => view.tick > 0, "the match runs");
   assert.equal((await red.ask("start")).code, "invalid");
+  assert.deepEqual(await commands(), [idle, { role: "air", phase: "match", team: "red" }]);
+  await assert.rejects(falcon.tool("game_act", { role: "ground", intents: [{ kind: "stop", units: [] }] }), /not_in_match/);
+  await falcon.close();
   await blue.room.leave();
   await red.room.leave();
 });

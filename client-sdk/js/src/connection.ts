@@ -7,7 +7,22 @@ import { Calls, type CallOptions } from "./calls.js";
 import type { Json } from "./delta.js";
 import { Listeners, type Unsubscribe } from "./listeners.js";
 import { ObserverPlayer } from "./observer.js";
-import type { Approval, Controller, Mandate, Minted, Said, Seat, SeatRef, Status, Welcome } from "./protocol.js";
+import type {
+  Approval,
+  Assignment,
+  Commander,
+  CommanderSettings,
+  CommanderToken,
+  Controller,
+  Mandate,
+  Minted,
+  Readiness,
+  Said,
+  Seat,
+  SeatRef,
+  Status,
+  Welcome,
+} from "./protocol.js";
 import type { RoomLike } from "./room.js";
 import { SeatControl } from "./seat.js";
 import { ViewStream, type ViewMessage } from "./views.js";
@@ -133,6 +148,68 @@ export class Connection {
   /** A token for an agent of one's own on a seat that is one's own or open. */
   mint(seat: SeatRef, options?: CallOptions): Promise<Minted> {
     return this.#calls.request("mint", seat, options);
+  }
+
+  /** Puts an occupant into a seat that is one's own or open. What the one before had there ends. */
+  assign(seat: SeatRef, assignment: Assignment, options?: CallOptions): Promise<void> {
+    return this.#owner("assign", { ...seat, ...assignment }, options);
+  }
+
+  /** Ends every token of a seat of one's own. */
+  revoke(seat: SeatRef, options?: CallOptions): Promise<void> {
+    return this.#owner("revoke", seat, options);
+  }
+
+  /** Says that one is ready, or no longer, on a seat that one holds in person in a match that is held. */
+  ready(seat: SeatRef, ready: boolean, options?: CallOptions): Promise<void> {
+    return this.#owner("ready", { ...seat, ready }, options);
+  }
+
+  /** Starts a held match, as the room's host: at once or after so many seconds, at most 60. */
+  start(inSeconds = 0, options?: CallOptions): Promise<void> {
+    return this.#owner("start", { inSeconds }, options);
+  }
+
+  /** Who is waited for before the start. */
+  readiness(options?: CallOptions): Promise<Readiness> {
+    return this.#calls.request("readiness", {}, options);
+  }
+
+  /** The identity cards of agent and policy seats (§20.2). */
+  cards(options?: CallOptions): Promise<{ cards: readonly Json[] }> {
+    return this.#calls.request("cards", {}, options);
+  }
+
+  /** One's own commanders for this game. */
+  commanders(options?: CallOptions): Promise<{ commanders: readonly Commander[] }> {
+    return this.#calls.request("commanders", {}, options);
+  }
+
+  /** A new commander, and its token. */
+  addCommander(
+    draft: Pick<Commander, "name" | "roles"> & Partial<Pick<Commander, "isolation">>,
+    options?: CallOptions,
+  ): Promise<CommanderToken & { id: string }> {
+    return this.#calls.request("addCommander", draft, options);
+  }
+
+  /** Ends a commander and its token. `busy` while it plays. */
+  removeCommander(commander: string, options?: CallOptions): Promise<void> {
+    return this.#owner("removeCommander", { commander }, options);
+  }
+
+  /** A new token for a commander. The one before is dead at once. */
+  rotate(commander: string, options?: CallOptions): Promise<CommanderToken> {
+    return this.#calls.request("rotate", { commander }, options);
+  }
+
+  /** Patches a commander's settings, which its live seats follow. */
+  commanderSettings(
+    commander: string,
+    settings: CommanderSettings,
+    options?: CallOptions,
+  ): Promise<{ settings: CommanderSettings }> {
+    return this.#calls.request("commanderSettings", { commander, settings }, options);
   }
 
   /** Writes to the agents on seats of one's own of one side (§12). Each reads it once. */

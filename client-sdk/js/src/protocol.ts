@@ -25,6 +25,26 @@ export interface Status {
   readonly phase: string;
   readonly outcomes: { readonly [team: string]: Json };
   readonly ranks?: Json;
+  /** One owner holds seats of two sides that are no allies: the match is their own practice. */
+  readonly sameOwnerOpposed?: boolean;
+  /** While the match is held before its first tick. */
+  readonly readiness?: Readiness;
+  /** The name of the room's host, while the match is held. */
+  readonly host?: string | null;
+}
+
+/** Who is waited for. */
+export interface Readiness {
+  readonly mode: "start" | "none";
+  readonly pending: boolean;
+  /** Milliseconds since 1970. From then on absent agents are waited for no longer. */
+  readonly deadline?: number;
+  readonly seats: readonly {
+    readonly team: string;
+    readonly role: string;
+    readonly kind: Controller;
+    readonly state: "ready" | "online" | "waiting" | "absent";
+  }[];
 }
 
 /** A policy or publication that waits for its owner's decision (§7). */
@@ -119,6 +139,38 @@ export interface Minted {
   readonly role: string;
   readonly token: string;
   readonly expiresAt: number;
+  readonly mcpPath: string;
+}
+
+/** Who an `assign` puts into a seat: with the kind `agent` perhaps a named commander. */
+export interface Assignment {
+  readonly kind: "human" | "agent" | "bot" | "hold";
+  readonly commander?: string;
+  /** The owner acts for the seat in person too. */
+  readonly ownerControl?: boolean;
+}
+
+/** What a commander's owner lets it do and asks of it. */
+export interface CommanderSettings {
+  readonly botLevel?: string | null;
+  readonly scopes?: readonly string[];
+  readonly mandate?: Partial<Mandate>;
+}
+
+/** One of one's own named commanders for a game (§20.3). */
+export interface Commander {
+  readonly id: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly isolation: "independent" | "shared";
+  readonly settings: CommanderSettings;
+  /** Where it is seated. */
+  readonly seats: readonly Json[];
+}
+
+/** A commander's token and where it is good. It is a secret, shown once. */
+export interface CommanderToken {
+  readonly token: string;
   readonly mcpPath: string;
 }
 

@@ -38,6 +38,13 @@ const VISIBILITY: Choice = [
   ["private", "Private, by link"],
   ["live", "Private, live observers"],
 ];
+const STARTS: Choice = [
+  ["now", "At once"],
+  ["ready", "When all are ready"],
+  ["host", "When I start it"],
+];
+/** How long absent agents are waited for. */
+const READY_SECONDS = 300;
 
 /** Both forms, side by side where there is room. */
 export function createForms(): HTMLElement {
@@ -71,11 +78,12 @@ function agentCommand(): HTMLElement {
   const role = select([["ground", "Ground"], ["air", "Air"]], "ground");
   const size = select(SIZES, "32");
   const tier = select(TIERS, "recruit");
+  const begins = select(STARTS, "now", { "data-key": "starts" });
   const seen = select(VISIBILITY, "public");
   const options = (): Creation => {
     const teams = sides.value.split(",");
     const match = { size: Number(size.value) };
-    return { match, teams, team: "red", role: role.value, bots: tier.value, ...visibility(seen.value) };
+    return { match, teams, team: "red", role: role.value, bots: tier.value, ...start(begins.value), ...visibility(seen.value) };
   };
   return form("agent-command", "Agent Command", "Gather, build and fight in real time, under fog of war.", options, [
     field("Sides", sides),
@@ -83,7 +91,13 @@ function agentCommand(): HTMLElement {
     field("Map", size),
     field("Bots on open seats", tier),
     field("Who may join", seen),
+    field("Starts", begins),
   ]);
+}
+
+function start(chosen: string): Creation {
+  if (chosen === "host") return { hold: true };
+  return chosen === "ready" ? { readySeconds: READY_SECONDS } : {};
 }
 
 function visibility(chosen: string): Creation {

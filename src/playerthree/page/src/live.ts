@@ -19,6 +19,8 @@ export interface Creation {
   readonly observerDelayMs?: number;
   readonly team?: string;
   readonly role?: string;
+  readonly readySeconds?: number;
+  readonly hold?: boolean;
 }
 
 /** How a match is entered. */

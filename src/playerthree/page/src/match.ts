@@ -8,6 +8,7 @@ import { el, fill, say, select, toast } from "./dom.js";
 import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
 import type { Screen } from "./main.js";
 import { SeatsPanel, type ActedSeat } from "./seats.js";
+import { startCard } from "./start.js";
 import { ticTacToeBoard } from "./tic-tac-toe.js";
 import { capital, explain, gameTitle, isOpen, span } from "./words.js";
 
@@ -98,7 +99,7 @@ function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, ent
   const banner = el("div", { class: "banner", role: "status", "aria-live": "assertive", hidden: true });
   match.onLink((link) => showLink(banner, link));
   const chat = entry.as === "player" && new ChatPanel(connection).element;
-  const column = el("div", { class: "column" }, resultCard(match, welcome), board.aside, seats.element, chat);
+  const column = el("div", { class: "column" }, startCard(connection), resultCard(match, welcome), board.aside, seats.element, chat);
   element.dataset.game = welcome.game.id;
   fill(element, matchHead(match, welcome, side), banner, el("div", { class: "stage" }, board.element, column));
   return board;

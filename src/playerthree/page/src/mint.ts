@@ -17,21 +17,36 @@ export async function inviteAgent(connection: Connection, { team, role, controll
 }
 
 function show(minted: Minted): void {
-  const url = new URL(minted.mcpPath, location.origin).href;
+  showSecret({
+    title: `An agent for ${capital(minted.team)} ${minted.role}`,
+    text: "Give these to an MCP client. The seat is shown to everybody as an AI player.",
+    warning:
+      "The token is shown this once and is a secret. It is for one client, which must keep the mcp-session-id header " +
+      `that the first answer carries. Unused, it dies in ${span(Math.max(0, minted.expiresAt - Date.now()))}.`,
+    ...minted,
+  });
+}
+
+/** A token with the words around it. */
+export interface Secret {
+  readonly title: string;
+  readonly text: string;
+  readonly warning: string;
+  readonly token: string;
+  readonly mcpPath: string;
+}
+
+/** Shows a token once. */
+export function showSecret({ title, text, warning, token, mcpPath }: Secret): void {
   const close = el("button", { type: "button", class: "primary" }, "Done, I have copied it");
   const dialog = el(
     "dialog",
     { class: "mint", "aria-labelledby": "mint-title" },
-    el("h2", { id: "mint-title" }, `An agent for ${capital(minted.team)} ${minted.role}`),
-    el("p", {}, "Give these to an MCP client. The seat is shown to everybody as an AI player."),
-    copyable("MCP URL", url, "mint-url"),
-    copyable("Token", minted.token, "mint-token"),
-    el(
-      "p",
-      { class: "warning" },
-      "The token is shown this once and is a secret. It is for one client, which must keep the mcp-session-id header " +
-        `that the first answer carries. Unused, it dies in ${span(Math.max(0, minted.expiresAt - Date.now()))}.`,
-    ),
+    el("h2", { id: "mint-title" }, title),
+    el("p", {}, text),
+    copyable("MCP URL", new URL(mcpPath, location.origin).href, "mint-url"),
+    copyable("Token", token, "mint-token"),
+    el("p", { class: "warning" }, warning),
     close,
   );
   close.addEventListener("click", () => dialog.close());

@@ -1,6 +1,7 @@
 /** What the owner of a seat decides: who acts for it, its mandate (§7), and what waits for approval. */
 
 import type { Connection, Controller, Mandate, Seat } from "playerthree-client";
+import { chooseCommander } from "./commanders.js";
 import { el, field, select, toast } from "./dom.js";
 import { inviteAgent } from "./mint.js";
 import { capital, explain } from "./words.js";
@@ -32,13 +33,15 @@ export function ownerPanel(connection: Connection, seat: Seat): HTMLElement {
   );
   const invite = el("button", { type: "button", "data-key": `${key} invite` }, "Invite my agent");
   invite.addEventListener("click", () => void inviteAgent(connection, seat));
+  const commander = el("button", { type: "button", "data-key": `${key} commander` }, "My commanders");
+  commander.addEventListener("click", () => void chooseCommander(connection, seat));
   return el(
     "div",
     { class: "ownerpanel" },
     approval(connection, seat),
     field("Who acts", controller),
     ...(seat.mandate ? mandate(connection, seat, seat.mandate) : []),
-    invite,
+    el("div", { class: "row wrap" }, invite, commander),
   );
 }
 

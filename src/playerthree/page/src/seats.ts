@@ -1,6 +1,7 @@
 /** Who holds the seats of a match, and what the owner of a seat may do with it. */
 
 import type { Connection, Controller, Seat } from "playerthree-client";
+import { chooseCommander } from "./commanders.js";
 import { el, fill, toast } from "./dom.js";
 import { ownerPanel } from "./owner.js";
 import { inviteAgent } from "./mint.js";
@@ -97,16 +98,18 @@ export class SeatsPanel {
       details.addEventListener("toggle", () => (details.open ? this.#open.add(key) : this.#open.delete(key)));
       return [details];
     }
-    return seat.open ? [el("div", { class: "row" }, ...this.#claims(seat, key))] : [];
+    return seat.open ? [el("div", { class: "row wrap" }, ...this.#claims(seat, key))] : [];
   }
 
   #claims(seat: Seat, key: string): HTMLElement[] {
     const invite = el("button", { type: "button", class: "small", "data-key": `${key} invite` }, "Invite my agent");
     invite.addEventListener("click", () => void inviteAgent(this.#connection, seat));
-    if (seat.team !== this.#connection.welcome?.seat?.team) return [invite];
+    const commander = el("button", { type: "button", class: "small", "data-key": `${key} commander` }, "My commanders");
+    commander.addEventListener("click", () => void chooseCommander(this.#connection, seat));
+    if (seat.team !== this.#connection.welcome?.seat?.team) return [invite, commander];
     const take = el("button", { type: "button", class: "small", "data-key": `${key} take` }, "Play it myself");
     take.addEventListener("click", () => void this.#take(seat));
-    return [invite, take];
+    return [invite, commander, take];
   }
 
   /** An open seat becomes one's own by minting for it; the token is thrown away and dies unclaimed. */
