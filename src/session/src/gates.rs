@@ -110,7 +110,8 @@ impl Match {
         if source == Source::Agent && !state.scopes.contains(&Scope::Act) {
             return Ok(Some(Barred::OutOfScope));
         }
-        let acting = self.round.acting(seat, state.controller);
+        let place = self.seats.get_index_of(seat);
+        let acting = place.map_or(Acting::Held, |place| self.round.acting(place, state.controller));
         let controls = match source {
             Source::Owner => state.human_held,
             Source::Agent => state.controller == Controller::Agent,

@@ -26,8 +26,8 @@ pub struct Think {
 pub(crate) struct Round {
     /// Answers of this round; nothing yet for policies that still think.
     answers: BTreeMap<Seat, Option<Result<Thought, PolicyError>>>,
-    /// What acts for each seat in this round, and who controlled it when that was decided.
-    decided: BTreeMap<Seat, (Acting, Controller)>,
+    /// What acts for each seat in this round, by its place among the seats, and who controlled it when that was decided.
+    decided: Vec<(Acting, Controller)>,
     open: bool,
     /// A game of turns has thought about its present state already.
     settled: bool,
@@ -42,9 +42,10 @@ impl Round {
         self.settled = false;
     }
 
-    /// What acts for a seat in the open round, for as long as its controller is who it was (§8: one decision a tick).
-    pub(crate) fn acting(&self, seat: &Seat, controller: Controller) -> Acting {
-        match self.decided.get(seat) {
+    /// What acts for the seat at a place in the open round, for as long as its controller is who it was (§8: one decision
+    /// a tick).
+    pub(crate) fn acting(&self, place: usize, controller: Controller) -> Acting {
+        match self.decided.get(place) {
             Some((acting, decided_for)) if self.open && *decided_for == controller => *acting,
             _ => Acting::Held,
         }
@@ -65,9 +66,8 @@ impl Match {
         self.round.settled = true;
         self.round.answers.clear();
         self.notice_acting(now);
-        let decisions =
-            self.seats.values().map(|state| (state.seat.clone(), (state.acting, state.controller)));
-        self.round.decided = decisions.collect();
+        self.round.decided.clear();
+        self.round.decided.extend(self.seats.values().map(|state| (state.acting, state.controller)));
         self.play_sequences(now);
         for (seat, source) in self.thinking_bots() {
             self.bot_acts(&seat, source, now);

@@ -175,19 +175,23 @@ impl Match {
 
     /// Ends every wait that something woke or whose time is up; the answers join the changes.
     pub(crate) fn settle_waits(&mut self, now: Millis) {
-        let seats: Vec<Seat> = self.seats.keys().cloned().collect();
-        for seat in &seats {
-            for right in [Right::Owner, Right::Agent] {
-                self.settle_lane(seat, right, now);
-            }
+        let waiting: Vec<(Seat, Right)> = self
+            .seats
+            .values()
+            .flat_map(|state| {
+                let lanes = [(Right::Owner, &state.owner_lane), (Right::Agent, &state.agent_lane)];
+                lanes.map(|(right, lane)| (&state.seat, right, lane))
+            })
+            .filter(|(.., lane)| !lane.waits.is_empty())
+            .map(|(seat, right, _)| (seat.clone(), right))
+            .collect();
+        for (seat, right) in &waiting {
+            self.settle_lane(seat, *right, now);
         }
     }
 
     fn settle_lane(&mut self, seat: &Seat, right: Right, now: Millis) {
         let Ok(lane) = self.lane(seat, right) else { return };
-        if lane.waits.is_empty() {
-            return;
-        }
         let waits = std::mem::take(&mut lane.waits);
         let tick = self.tick();
         let mut kept = Vec::with_capacity(waits.len());
