@@ -398,11 +398,13 @@ impl<R> Live<R> {
     /// over.
     ///
     /// # Errors
-    /// The answer is `invalid` in a game of turns, which steps by its moves, and past [`STEP_MAX`]; `busy` while an
-    /// earlier call is under way.
+    /// The answer is `invalid` in a game of turns, which steps by its moves, and past [`STEP_MAX`]; `paused` while the
+    /// match is held before its start (§20.10); `busy` while an earlier call is under way.
     pub fn step(&mut self, ticks: u32, caller: R, now: Millis) {
         let refused = if self.game.surface().game.clock() == Clock::Turns || ticks > STEP_MAX {
             Some(Code::Invalid)
+        } else if self.game.is_held() {
+            Some(Code::Paused)
         } else {
             self.stepping.is_some().then_some(Code::Busy)
         };

@@ -338,6 +338,22 @@ fn an_engine_steps_so_many_ticks_with_the_answers_of_its_policies() {
     assert_eq!((refused.code.as_str(), driver.live.game().tick()), ("invalid", before + 20));
 }
 
+/// §20 "Start readiness": what holds a match before its first tick holds an engine's steps too, and changes nothing.
+#[test]
+fn an_engine_steps_no_held_match() {
+    let mut driver = Driver::new();
+    driver.live.game_mut().hold_start().unwrap();
+    for ticks in [0, 1, STEP_MAX] {
+        driver.live.step(ticks, "the engine", driver.now);
+        let refused = driver.live.take_answers().pop().unwrap().1.unwrap_err();
+        assert_eq!((refused.code.as_str(), driver.live.game().tick()), ("paused", 0));
+    }
+    driver.live.game_mut().start(driver.now);
+    assert_eq!(driver.live.game().tick(), 0, "a refused step is not made up for");
+    driver.live.step(3, "the engine", driver.now);
+    assert_eq!(driver.live.take_answers().pop().unwrap().1.unwrap(), json!({ "tick": 3 }));
+}
+
 /// §10: a match whose policies hold it up makes up for so many ticks and drops the rest: it slows down, it never races.
 #[test]
 fn a_stalled_match_makes_up_for_a_bounded_number_of_ticks() {
