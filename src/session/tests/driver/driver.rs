@@ -1,21 +1,23 @@
 //! Carries operations out on a real match and judges everything that comes back.
 
-use crate::common::{agent_command, config};
+mod modes;
+
+use crate::common::{agent_command, config, surface};
 use crate::model::{Finals, NAMES, SeatModel, occupant, owner_id};
 use crate::plan::{Holder, Intent, Op, Speaker};
+use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Runtime, Seat};
 use playerthree_session::{
-    Ack, Activation, Artifact, CallError, Code, Deploy, Match, Observe, PolicyError, Right, Said, Tell,
-    Thought, WAITS_MAX, Wait, WaitId, Waiting,
+    Ack, Activation, Artifact, CallError, Code, Config, Deploy, Match, Observe, PolicyError, Right, Said,
+    Tell, Thought, WAITS_MAX, Wait, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The mark of every text that somebody typed; it may appear in messages and nowhere else.
-const TYPED: &str = "typed-by-somebody-";
+pub(crate) const TYPED: &str = "typed-by-somebody-";
 /// Most open signals of a sender in this game, and its share of the board.
 const MAX_OPEN: usize = 3;
-const UPDATES: [&str; 5] = ["ack", "decline", "done", "fail", "cancel"];
 const CONTROLLERS: [Controller; 5] =
     [Controller::Human, Controller::Agent, Controller::Policy, Controller::Bot, Controller::None];
 
@@ -54,6 +56,12 @@ impl Seen {
             "activated",
             "lost seat",
             "expired",
+            "plan",
+            "plan rejected",
+            "planned signal",
+            "pushed",
+            "declared",
+            "declared badly",
         ];
         for what in wanted {
             assert!(self.0.contains_key(what), "never: {what}; seen: {:?}", self.0);
@@ -83,10 +91,24 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// A duel.
     pub(crate) fn new() -> Self {
+        Self::over(agent_command(config()))
+    }
+
+    /// Red with an ally whom nobody plays, against blue.
+    fn allied() -> Self {
+        let alliances: [(&str, &[&str]); 2] = [("pair", &["red", "green"]), ("lone", &["blue"])];
+        let names = |list: &[&str]| list.iter().map(|name| (*name).into()).collect();
+        let alliances = alliances.iter().map(|(name, sides)| ((*name).to_owned(), names(sides))).collect();
+        let teams = Some(names(&["red", "blue", "green"]));
+        let config = Config { teams, alliances: Some(alliances), ..config() };
+        Self::over(Match::new(surface(AgentCommand), config, 0).unwrap())
+    }
+
+    fn over(mut game: Match) -> Self {
         let seats =
             ["red", "blue"].into_iter().flat_map(|team| ["ground", "air"].map(|role| Seat::new(team, role)));
-        let mut game = agent_command(config());
         game.subscribe("red").unwrap();
         Self {
             game,
@@ -104,6 +126,10 @@ impl Driver {
 
     pub(crate) fn apply(&mut self, op: &Op) {
         match op {
+            Op::Allied => *self = Self::allied(),
+            Op::Sequence { seat, speaker, planned } => self.sequence(usize::from(*seat), *speaker, *planned),
+            Op::Stream { seat, speaker, every } => self.stream(usize::from(*seat), *speaker, *every),
+            Op::End { declared } => self.end(*declared),
             Op::Assign { seat, holder } => self.assign(usize::from(*seat), *holder),
             Op::Controller { seat, controller } => {
                 self.controller(usize::from(*seat), CONTROLLERS[usize::from(*controller)]);
@@ -163,6 +189,7 @@ impl Driver {
         let (name, model) = &mut self.seats[seat];
         if self.game.set_controller(name, controller).is_ok() {
             model.controller = controller;
+            model.planned &= model.may_act(Speaker::Agent);
         }
     }
 
@@ -173,6 +200,7 @@ impl Driver {
         self.game.set_scopes(name, &json!(scopes)).unwrap();
         model.may_act = scopes.contains(&"act");
         model.may_say = scopes.contains(&"say");
+        model.planned &= model.may_act(Speaker::Agent);
     }
 
     fn mandate(&mut self, seat: usize, supervised: bool, when_absent: u8) {
@@ -188,7 +216,7 @@ impl Driver {
     fn act(&mut self, seat: usize, speaker: Speaker, intent: Intent) {
         let (name, model) = self.seats[seat].clone();
         let before = (self.game.debug_view(), self.boards());
-        let acks = self.game.act(&name, right(speaker), &[intent_json(intent, &name)], self.now).unwrap();
+        let acks = self.game.act(&name, right(speaker), &[intent.to_json(&name)], self.now).unwrap();
         let [ack] = &acks[..] else { panic!("one ack for one intent") };
         self.seen.saw(ack.code());
         assert!(!ack.to_json().to_string().contains(TYPED), "no echo");
@@ -207,7 +235,7 @@ impl Driver {
     fn flood(&mut self, seat: usize, speaker: Speaker) {
         let burst = self.game.surface().manifest.control.intents.burst as usize;
         let (name, model) = self.seats[seat].clone();
-        let stop = vec![intent_json(Intent::Stop, &name); burst + 20];
+        let stop = vec![Intent::Stop.to_json(&name); burst + 20];
         let acks = self.game.act(&name, right(speaker), &stop, self.now).unwrap();
         let limited = acks.iter().filter(|ack| **ack == Ack::RateLimited).count();
         if model.may_act(speaker) && !self.finals.is_out(&name.team) {
@@ -348,6 +376,7 @@ impl Driver {
             if !self.game.wants_round() {
                 return;
             }
+            let signals = self.signals();
             let thinks = self.game.begin_round(self.now, &|_| Some(Vec::new()));
             for think in thinks {
                 assert!(!think.observation.to_string().contains(TYPED), "a policy is shown text of people");
@@ -355,6 +384,7 @@ impl Driver {
                 self.game.thought(&think.seat, Ok(Thought { intents, ..Thought::default() }));
             }
             self.game.end_round(self.now);
+            self.judge_planned(&signals);
             self.now += 100;
         }
     }
@@ -365,6 +395,7 @@ impl Driver {
         let changes = self.game.take_changes();
         assert!(changes.said.is_empty());
         self.end_waits(changes.waits);
+        self.pushed(changes.observations);
         for (_, message) in changes.views {
             assert!(!format!("{message:?}").contains(TYPED), "text of people is in a view");
         }
@@ -427,6 +458,7 @@ impl Driver {
         assert_eq!(ranks.is_some(), self.game.is_over());
         assert!(self.ranks.is_none() || self.ranks == ranks, "ranks are fixed");
         self.ranks = ranks;
+        assert!(self.game.alliances().is_none() || self.game.rank("red") == self.game.rank("green"));
         for (team, board) in ["red", "blue"].into_iter().zip(self.boards()) {
             self.judge_board(team, &board);
         }
@@ -460,24 +492,5 @@ fn right(speaker: Speaker) -> Right {
     match speaker {
         Speaker::Owner => Right::Owner,
         Speaker::Agent => Right::Agent,
-    }
-}
-
-fn intent_json(intent: Intent, seat: &Seat) -> Value {
-    let x = 1000 + u32::from(&*seat.team == "blue");
-    let signal = |signal: Value| json!({ "kind": "signal", "signal": signal });
-    match intent {
-        Intent::Stop => json!({ "kind": "stop", "units": [] }),
-        Intent::Gather => json!({ "kind": "gather", "units": ["e_999"], "patch": "p_0" }),
-        Intent::Garbage => json!({ "kind": TYPED, TYPED: TYPED }),
-        Intent::Look => signal(json!({ "kind": "look", "x": x, "y": 5, "to": "air" })),
-        Intent::Strike => {
-            signal(json!({ "kind": "strike", "target": "workers", "x": x, "y": 5, "to": "team" }))
-        }
-        Intent::Supply => signal(json!({ "kind": "supply", "building": "reactor", "to": "ground" })),
-        Intent::Update(id, update) => {
-            let update = UPDATES[usize::from(update)];
-            json!({ "kind": "signal_update", "id": format!("sg_{id}"), "update": update })
-        }
     }
 }

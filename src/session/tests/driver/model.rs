@@ -9,6 +9,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
+/// The stream of one side of a seat.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StreamModel {
+    /// Ticks between two observations; 0 for no stream.
+    pub(crate) every: u64,
+    /// The tick of the last one.
+    pub(crate) last: Option<u64>,
+}
+
 /// One seat as the operations left it.
 #[derive(Clone, Debug)]
 pub(crate) struct SeatModel {
@@ -23,6 +32,10 @@ pub(crate) struct SeatModel {
     pub(crate) unread: VecDeque<String>,
     /// The id of the pending approval.
     pub(crate) approval: Option<String>,
+    /// A plan was accepted that nothing has ended since, but perhaps its last step.
+    pub(crate) planned: bool,
+    /// The owner's stream and the agent's.
+    pub(crate) streams: [StreamModel; 2],
 }
 
 impl Default for SeatModel {
@@ -36,6 +49,8 @@ impl Default for SeatModel {
             may_say: true,
             unread: VecDeque::new(),
             approval: None,
+            planned: false,
+            streams: Default::default(),
         }
     }
 }
@@ -55,7 +70,9 @@ impl SeatModel {
             return false;
         }
         let in_person = (owner == self.owner && self.in_person) || controller == Controller::Human;
-        *self = Self { assigned: Some(holder), owner, controller, in_person, ..Self::default() };
+        let kept = if owner == self.owner { self.streams[0] } else { StreamModel::default() };
+        let streams = [kept, StreamModel::default()];
+        *self = Self { assigned: Some(holder), owner, controller, in_person, streams, ..Self::default() };
         true
     }
 
@@ -99,6 +116,11 @@ impl Finals {
         } else if outcome.is_final() {
             self.0.insert(team.clone(), outcome);
         }
+    }
+
+    /// Whether a side may come to this outcome yet.
+    pub(crate) fn allow(&self, team: &Name, outcome: Outcome) -> bool {
+        self.0.get(team).is_none_or(|first| *first == outcome)
     }
 
     pub(crate) fn is_out(&self, team: &str) -> bool {

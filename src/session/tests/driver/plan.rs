@@ -1,6 +1,9 @@
 //! What a plan is made of: operations that name owners, seats and texts by small numbers, drawn from a seed.
 
+use crate::driver::TYPED;
+use playerthree_game::Seat;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Owners, by number.
 pub(crate) const OWNERS: u8 = 4;
@@ -39,8 +42,68 @@ pub(crate) enum Intent {
     Update(u8, u8),
 }
 
+const UPDATES: [&str; 5] = ["ack", "decline", "done", "fail", "cancel"];
+
+impl Intent {
+    /// What a seat sends: red asks at even places, blue at odd ones.
+    pub(crate) fn to_json(self, seat: &Seat) -> Value {
+        let x = 1000 + u32::from(&*seat.team == "blue");
+        let signal = |signal: Value| json!({ "kind": "signal", "signal": signal });
+        match self {
+            Self::Stop => json!({ "kind": "stop", "units": [] }),
+            Self::Gather => json!({ "kind": "gather", "units": ["e_999"], "patch": "p_0" }),
+            Self::Garbage => json!({ "kind": TYPED, TYPED: TYPED }),
+            Self::Look => signal(json!({ "kind": "look", "x": x, "y": 5, "to": "air" })),
+            Self::Strike => {
+                signal(json!({ "kind": "strike", "target": "workers", "x": x, "y": 5, "to": "team" }))
+            }
+            Self::Supply => signal(json!({ "kind": "supply", "building": "reactor", "to": "ground" })),
+            Self::Update(id, update) => {
+                let update = UPDATES[usize::from(update)];
+                json!({ "kind": "signal_update", "id": format!("sg_{id}"), "update": update })
+            }
+        }
+    }
+}
+
+/// A plan of so many steps of one intent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    pub(crate) steps: u8,
+    /// Ticks to the first step.
+    pub(crate) after: u8,
+    pub(crate) intent: Intent,
+    /// Whether an event ends it.
+    pub(crate) cancels: bool,
+}
+
+/// How an end is declared: for red and its ally, against blue.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Declared {
+    Draw,
+    Outcomes,
+    Placements,
+    /// A side is missing.
+    Uncovered,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
+    /// Starts over, with alliances.
+    Allied,
+    Sequence {
+        seat: u8,
+        speaker: Speaker,
+        planned: Planned,
+    },
+    Stream {
+        seat: u8,
+        speaker: Speaker,
+        every: u8,
+    },
+    End {
+        declared: Declared,
+    },
     Assign {
         seat: u8,
         holder: Holder,
@@ -125,13 +188,14 @@ pub(crate) enum Op {
 
 /// An endless stream of operations.
 pub(crate) struct Plan {
+    seed: u64,
     random: fastrand::Rng,
     drawn: usize,
 }
 
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: fastrand::Rng::with_seed(seed), drawn: 0 }
+        Self { seed, random: fastrand::Rng::with_seed(seed), drawn: 0 }
     }
 
     fn seat(&mut self) -> u8 {
@@ -165,12 +229,35 @@ impl Plan {
     }
 }
 
+/// The operation in which an end is declared that may hold.
+const END: usize = 1_500;
+
+impl Plan {
+    fn planned(&mut self) -> Planned {
+        Planned {
+            steps: self.random.u8(..4),
+            after: self.random.u8(..6),
+            intent: self.intent(),
+            cancels: self.random.bool(),
+        }
+    }
+
+    fn declared(&mut self) -> Declared {
+        [Declared::Draw, Declared::Outcomes, Declared::Placements][self.random.usize(..3)]
+    }
+}
+
 impl Iterator for Plan {
     type Item = Op;
 
     fn next(&mut self) -> Option<Op> {
         let (seat, speaker) = (self.seat(), self.speaker());
         self.drawn += 1;
+        match self.drawn {
+            1 if self.seed.is_multiple_of(2) => return Some(Op::Allied),
+            END => return Some(Op::End { declared: self.declared() }),
+            _ => {}
+        }
         Some(match self.random.u16(..1000) {
             0..50 => Op::Assign { seat, holder: self.holder() },
             // Mostly an agent with every scope: whatever is refused to everybody proves little.
@@ -186,7 +273,14 @@ impl Iterator for Plan {
             100..130 => {
                 Op::Mandate { seat, supervised: self.random.bool(), when_absent: self.random.u8(..3) }
             }
-            130..480 => Op::Act { seat, speaker, intent: self.intent() },
+            130..155 => Op::Sequence {
+                seat,
+                speaker: if self.random.u8(..8) == 0 { Speaker::Owner } else { Speaker::Agent },
+                planned: self.planned(),
+            },
+            155..170 => Op::Stream { seat, speaker, every: self.random.u8(..5) },
+            170..172 => Op::End { declared: Declared::Uncovered },
+            172..480 => Op::Act { seat, speaker, intent: self.intent() },
             480..540 => Op::Observe { seat, speaker },
             540..600 => Op::Wait { seat, speaker, millis: self.random.u16(..20_000) },
             600..610 => Op::CancelWait { number: self.random.u8(..4) },
