@@ -140,7 +140,10 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         self.touch(place);
         let slot = &mut self.slots[place as usize];
         let before = slot.value.replace(value);
-        slot.replace(&mut self.labels[place as usize]);
+        // Of a value without identity this is an assignment: the entry stays, and so does its name in views.
+        if V::IS_REFERENCE || before.is_none() {
+            slot.replace(&mut self.labels[place as usize]);
+        }
         self.len += usize::from(before.is_none());
         before
     }
