@@ -3,8 +3,10 @@
 //   cargo build --release -p playerthree-rooms-state --example encode
 //   node tests/state/bench.mjs [path of the example]
 //
-// Processor time from the first change of a tick to the finished patch, and bytes of a patch.
+// Processor time from the first change of a tick to the finished patch, and bytes of a patch. Fails where a patch has
+// more bytes than the official one.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Encoder, MapSchema, Schema, defineTypes } from "schema-5";
@@ -65,6 +67,7 @@ for (let round = 0; round < ROUNDS; round++) {
   }
 }
 for (const [name, { us, theirs, bytes, theirBytes }] of best) {
+  assert.ok(bytes <= theirBytes, `${name}: ${bytes} bytes, more than the official ${theirBytes}`);
   const ratio = (theirs / us).toFixed(1);
   console.log(`${name}: ${us.toFixed(3)} µs and ${bytes} bytes; official ${theirs.toFixed(3)} µs and ${theirBytes} bytes (1/${ratio})`);
 }
