@@ -1,8 +1,8 @@
 //! The rooms that the load harness drives: `lobby` (does nothing), `broadcast` (a message to everybody on a beat),
 //! `echo`, and `state` (a world in which everything moves on every tick).
 //!
-//! `cargo run --release -p playerthree-rooms --example bench-rooms -- [port]`. Its limits are far apart, for what is
-//! measured is what a message costs.
+//! `cargo run --release -p playerthree-rooms --example bench-rooms -- [port] [homes]`. With homes, the rooms are spread
+//! over that many threads. Its limits are far apart, for what is measured is what a message costs.
 
 use playerthree_rooms::{
     AuthRequest, BadMessage, Config, Cx, Definition, Frame, Join, Message, MessageType, Refusal, Room,
@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::runtime::{Builder, Handle};
 
 /// The longest stall, in seconds, for which beats are made up.
 const CATCH_UP_SECONDS: u32 = 1;
@@ -185,10 +186,22 @@ impl Room for BenchRoom {
     }
 }
 
+/// Runtimes of one thread each, which run until the process ends.
+fn homes(count: usize) -> std::io::Result<Vec<Handle>> {
+    let home = || {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+        Ok(handle)
+    };
+    (0..count).map(|_| home()).collect()
+}
+
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "the address is this program's output")]
 async fn main() -> anyhow::Result<()> {
     let port: u16 = std::env::args().nth(1).map_or(Ok(2567), |port| port.parse())?;
+    let homes = homes(std::env::args().nth(2).map_or(Ok(0), |count| count.parse())?)?;
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     println!("listening on http://{}", listener.local_addr()?);
     let config = Config {
@@ -204,6 +217,7 @@ async fn main() -> anyhow::Result<()> {
         ..Config::default()
     };
     let server = Server::builder(config)
+        .homes(homes)
         .define("lobby", Kind::Lobby)
         .define("broadcast", Kind::Broadcast)
         .define("echo", Kind::Echo)

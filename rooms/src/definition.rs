@@ -87,7 +87,8 @@ impl<D: Definition> AnyDefinition for Defined<D> {
     ) -> Result<Made, Refusal> {
         let permit = shared.room_permits.clone().try_acquire_owned().map_err(|_| Refusal::at_capacity())?;
         let (sender, mailbox) = mpsc::channel(shared.config.mailbox);
-        let entry = shared.registry.entry(&kind.name, kind.filter(options), Box::new(sender.clone()));
+        let home = shared.homes.next();
+        let entry = shared.registry.entry(&kind.name, kind.filter(options), Box::new(sender.clone()), home);
         let handle = RoomHandle::new(entry.id, sender);
         let mut core = Core::new(handle, entry.clone(), shared.clone(), kind.settings.max_clients);
         let made = catch_unwind(AssertUnwindSafe(|| {
@@ -105,7 +106,10 @@ impl<D: Definition> AnyDefinition for Defined<D> {
         shared.registry.insert(&entry);
         actor.core.publish();
         count(&shared.counters.rooms_created);
-        shared.tasks.spawn(actor.run());
+        match &entry.home {
+            Some(home) => shared.tasks.spawn_on(actor.run(), home),
+            None => shared.tasks.spawn(actor.run()),
+        };
         // A shutdown that began meanwhile may not have seen this room.
         if shared.is_closing() {
             // The mailbox is new, and a room that is gone needs no telling.

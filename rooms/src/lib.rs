@@ -75,6 +75,7 @@ mod definition;
 mod driver;
 mod frame;
 mod generation;
+mod home;
 mod http;
 mod id;
 mod later;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
+use tokio::runtime::Handle;
 
 /// What is public about a room.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,6 +76,8 @@ pub(crate) struct Entry {
     pub(crate) id: RoomId,
     pub(crate) name: Arc<str>,
     pub(crate) link: Box<dyn Link>,
+    /// The runtime of the room's task and its sockets; `None` where they run wherever they came up.
+    pub(crate) home: Option<Handle>,
     age: u64,
     listing: Mutex<Arc<Listing>>,
 }
@@ -101,11 +104,17 @@ impl Registry {
     }
 
     /// A new entry, which nobody finds until [`Registry::insert`].
-    pub(crate) fn entry(&self, name: &Arc<str>, filter: Arc<str>, link: Box<dyn Link>) -> Arc<Entry> {
+    pub(crate) fn entry(
+        &self,
+        name: &Arc<str>,
+        filter: Arc<str>,
+        link: Box<dyn Link>,
+        home: Option<Handle>,
+    ) -> Arc<Entry> {
         let id = RoomId::random();
         let listing = Listing::unpublished(name.clone(), filter, id, self.process_id);
         let age = self.ages.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Entry { id, name: name.clone(), link, age, listing: Mutex::new(Arc::new(listing)) })
+        Arc::new(Entry { id, name: name.clone(), link, home, age, listing: Mutex::new(Arc::new(listing)) })
     }
 
     pub(crate) fn insert(&self, entry: &Arc<Entry>) {

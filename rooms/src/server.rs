@@ -5,6 +5,7 @@ use crate::config::{Config, ConfigError};
 use crate::counters::{Now, Snapshot};
 use crate::definition::Kind;
 use crate::driver::{Driver, DriverError, MemoryDriver, Query};
+use crate::home::Homes;
 use crate::http;
 use crate::id::{ProcessId, RoomId};
 use crate::mail::Control;
@@ -23,6 +24,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// How long rooms and sockets that a shutdown cuts off are given to end, besides the sockets' linger.
@@ -32,6 +34,7 @@ const CUT_OFF: Duration = Duration::from_secs(1);
 pub struct ServerBuilder {
     config: Config,
     kinds: HashMap<Arc<str>, Kind>,
+    homes: Vec<Handle>,
     driver: Arc<dyn Driver>,
     presence: Arc<dyn Presence>,
 }
@@ -59,13 +62,24 @@ impl ServerBuilder {
         self
     }
 
+    /// The runtimes that rooms are spread over, in turn: a room and its sockets stay on one. Each needs time and I/O,
+    /// and must run until the server's [`shutdown`](Server::shutdown) is over. Runtimes of one thread each are cheaper
+    /// for a message than one runtime of many. Default: rooms live on the runtime that creates them.
+    #[must_use]
+    pub fn homes(mut self, runtimes: Vec<Handle>) -> Self {
+        self.homes = runtimes;
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
     /// Where the configuration cannot work.
     pub fn build(self) -> Result<Server, ConfigError> {
         self.config.validate()?;
-        Ok(Server { shared: Arc::new(Shared::new(self.config, self.kinds, self.driver, self.presence)) })
+        let homes = Homes::new(self.homes);
+        let shared = Shared::new(self.config, self.kinds, homes, self.driver, self.presence);
+        Ok(Server { shared: Arc::new(shared) })
     }
 }
 
@@ -99,6 +113,7 @@ impl Server {
         ServerBuilder {
             config,
             kinds: HashMap::new(),
+            homes: Vec::new(),
             driver: Arc::new(MemoryDriver::default()),
             presence: Arc::new(MemoryPresence::default()),
         }

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::counters::Counters;
 use crate::definition::Kind;
 use crate::driver::Driver;
+use crate::home::Homes;
 use crate::id::RoomId;
 use crate::mail::SocketId;
 use crate::outbox::Outbox;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) registry: Registry,
     pub(crate) kinds: HashMap<Arc<str>, Kind>,
+    pub(crate) homes: Homes,
     pub(crate) driver: Arc<dyn Driver>,
     pub(crate) presence: Arc<dyn Presence>,
     /// One permit a room.
@@ -48,6 +50,7 @@ impl Shared {
     pub(crate) fn new(
         config: Config,
         kinds: HashMap<Arc<str>, Kind>,
+        homes: Homes,
         driver: Arc<dyn Driver>,
         presence: Arc<dyn Presence>,
     ) -> Self {
@@ -60,6 +63,7 @@ impl Shared {
             counters: Counters::default(),
             registry: Registry::new(),
             kinds,
+            homes,
             driver,
             presence,
             sockets: DashMap::new(),

@@ -122,13 +122,30 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
     let shared = shared.clone();
     let task = async move {
         let Ok(Ok(upgraded)) = timeout(shared.config.handshake_timeout, upgrade).await else { return };
-        match upgraded.downcast::<TokioIo<TcpStream>>() {
-            Ok(parts) => {
+        let home =
+            wanted.room.and_then(|room| shared.registry.get(room)).and_then(|entry| entry.home.clone());
+        match (upgraded.downcast::<TokioIo<TcpStream>>(), home) {
+            (Ok(parts), Some(home)) => {
+                // A socket is woken by the runtime that it was made on, so it is made again at home.
+                let Ok(stream) = parts.io.into_inner().into_std() else { return };
+                let there = shared.clone();
+                let task = async move {
+                    if let Ok(stream) = TcpStream::from_std(stream) {
+                        serve_seat(&there, Incoming::tcp(stream, parts.read_buf), wanted).await;
+                    }
+                    drop(places);
+                };
+                shared.tasks.spawn_on(task, &home);
+                return;
+            }
+            (Ok(parts), None) => {
                 let incoming = Incoming::tcp(parts.io.into_inner(), parts.read_buf);
                 serve_seat(&shared, incoming, wanted).await;
             }
             // Another server than ours brought the connection.
-            Err(upgraded) => serve_seat(&shared, Incoming::other(TokioIo::new(upgraded)), wanted).await,
+            (Err(upgraded), _) => {
+                serve_seat(&shared, Incoming::other(TokioIo::new(upgraded)), wanted).await;
+            }
         }
         drop(places);
     };

@@ -5,6 +5,8 @@ use crate::serve;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
 use tokio_tungstenite::client_async;
 
 const MIB: usize = 1024 * 1024;
@@ -22,12 +24,16 @@ struct Host {
 impl Host {
     /// Queues of `queue` bytes, and limits that no test comes near otherwise.
     async fn new(queue: usize) -> Self {
-        let world = World::new(Config {
+        Self::serving(World::new(Config {
             outbound_queue_bytes: queue,
             messages_per_second: 1_000_000,
             close_linger: Duration::from_secs(60),
             ..without_pings()
-        });
+        }))
+        .await
+    }
+
+    async fn serving(world: World) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let limits = world.server.config().serve;
@@ -102,6 +108,37 @@ impl Client<TcpStream> {
         }
         unreachable!("a socket ends")
     }
+}
+
+#[tokio::test]
+async fn rooms_take_turns_over_their_homes_and_keep_their_sockets_there() {
+    let (runtimes, ends): (Vec<_>, Vec<_>) = (0..2).map(|_| home()).unzip();
+    let rooms = Recorders::default();
+    let server = Server::builder(without_pings()).define("room", rooms.clone()).homes(runtimes.clone());
+    let host = Host::serving(World { server: server.build().unwrap(), rooms }).await;
+    let tasks = || runtimes.iter().map(|home| home.metrics().num_alive_tasks()).collect::<Vec<_>>();
+    let (mut first, mut second) = host.two().await;
+    assert_eq!(tasks(), [3, 0], "a room and its two sockets");
+    host.pad(&mut first, 1000).await;
+    assert_eq!(second.pad().await, Ok((0, 1000)));
+    let _other = host.two().await;
+    assert_eq!(tasks(), [3, 3]);
+    let server = host.world.server.clone();
+    let (first, stragglers) = tokio::join!(first.closed(), server.shutdown(Duration::from_secs(60)));
+    assert!(stragglers.is_empty());
+    assert_eq!(first, 4001);
+    for end in ends {
+        end.send(()).unwrap();
+    }
+}
+
+/// A runtime of one thread, and what ends it.
+fn home() -> (Handle, oneshot::Sender<()>) {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let handle = runtime.handle().clone();
+    let (end, ended) = oneshot::channel();
+    std::thread::spawn(move || runtime.block_on(ended));
+    (handle, end)
 }
 
 // Field report U35.
