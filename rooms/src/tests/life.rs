@@ -193,6 +193,7 @@ async fn a_client_that_comes_back_a_hundred_times_leaves_once() {
     assert_eq!(left(&world), 0);
     client.send_raw(vec![wire::LEAVE_ROOM]).await;
     assert_eq!(client.closed().await, 4000);
+    drop(client);
     world.rest().await;
     assert_eq!(left(&world), 1);
     assert!(world.server.shared().sockets.is_empty(), "none of 101 sockets is remembered");
