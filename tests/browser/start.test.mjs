@@ -35,6 +35,8 @@ test("a person adds a commander on the page, both are ready, and the match start
   assert.equal(await ann.page.locator("#mint-token").count(), 0, "the token left the document");
 
   assert.deepEqual((await falcon.tool("game_ready")).seat, { team: "red", role: "air" });
+  // The first wait tells of the new seat.
+  assert.equal((await falcon.tool("game_wait", { seconds: 60 })).phase, "lobby");
   const waiting = falcon.tool("game_wait", { seconds: 60 });
   await ann.see('.start li:has-text("Red air"):has-text("ready")');
   await ann.click('[data-key="red ground ready"]');

@@ -24,7 +24,7 @@ function show(connection: Connection, seat: Seat, commanders: readonly Commander
     "dialog",
     { class: "mint", "aria-labelledby": "commanders-title" },
     el("h2", { id: "commanders-title" }, `A commander for ${capital(seat.team)} ${seat.role}`),
-    el("p", {}, "A commander keeps its token from match to match, and any MCP client can use it."),
+    el("p", {}, "A commander keeps its token from match to match. It needs no session header, so any up-to-date MCP client can use it."),
     ...commanders.map((commander) => row(connection, seat, commander, () => dialog.close())),
     newcomer(connection, seat, () => dialog.close()),
     close,
