@@ -24,6 +24,8 @@ pub struct BagKey(u64);
 pub struct Bag<T: Item> {
     /// Zero before clients were told of the bag.
     reference: u32,
+    /// What the place that clients know it in remembers of it.
+    told: Id,
     items: BTreeMap<u64, Slot<T>>,
     next: u64,
     touched: Vec<u64>,
@@ -47,7 +49,15 @@ impl<T: Item> Bag<T> {
     pub fn new() -> Self {
         // Decoders of generations 0.16 and 0.17 may count an instance once that is in a bag twice.
         const { assert!(!T::SHARES, "shared instances stand in fields, maps and lists") };
-        Self { reference: 0, items: BTreeMap::new(), next: 0, touched: Vec::new(), held: 0, stale: false }
+        Self {
+            reference: 0,
+            told: Id::NONE,
+            items: BTreeMap::new(),
+            next: 0,
+            touched: Vec::new(),
+            held: 0,
+            stale: false,
+        }
     }
 
     /// Items.
@@ -288,40 +298,42 @@ impl<T: Item + Eq + Hash + Clone> Set<T> {
 macro_rules! unkeyed {
     ($type:ty, $name:literal, [$($bounds:tt)+], |$this:ident| $bag:expr, |$mutable:ident| $bag_mut:expr) => {
         impl<T: $($bounds)+> Value for $type {
-            type Shadow = u32;
+            type Shadow = Option<Id>;
             const IS_REFERENCE: bool = true;
 
             fn kind(types: &mut Types) -> Kind {
                 Kind::collection($name, T::kind(types))
             }
 
-            fn delta(&self, shadow: &u32, fresh: bool) -> Delta {
+            fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
                 let $this = self;
-                Delta::of_reference($bag.reference, *shadow, fresh)
+                Delta::of_identity($bag.told, *shadow, fresh)
             }
 
-            fn write(&mut self, shadow: &mut u32, w: &mut Writer) {
+            fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
                 let $mutable = self;
                 $bag_mut.renew();
                 $bag_mut.reference = w.fresh_ref();
-                *shadow = $bag_mut.reference;
-                w.count(*shadow);
+                $bag_mut.told = Id::fresh();
+                *shadow = Some($bag_mut.told);
+                w.count($bag_mut.reference);
             }
 
-            fn repeat(&self, op: impl FnOnce(&mut Writer), shadow: &u32, w: &mut Writer) -> bool {
+            fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
+                let $this = self;
                 op(w);
-                w.count(*shadow);
+                w.count($bag.reference);
                 true
             }
 
-            fn patch_content(&mut self, _: &mut u32, w: &mut Writer) {
+            fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
                 let $mutable = self;
                 if $bag_mut.stale || !$bag_mut.touched.is_empty() {
                     $bag_mut.patch_items(w);
                 }
             }
 
-            fn repeat_content(&self, _: &u32, w: &mut Writer) {
+            fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
                 let $this = self;
                 $bag.repeat_items(w);
             }

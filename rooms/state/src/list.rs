@@ -21,6 +21,8 @@ use std::ops::{Index, IndexMut};
 pub struct List<T: Item> {
     /// Zero before clients were told of the list.
     reference: u32,
+    /// What the place that clients know it in remembers of it.
+    told: Id,
     items: Vec<Slot<T>>,
     /// Items the clients hold.
     held: u32,
@@ -52,7 +54,14 @@ impl<T: Item> List<T> {
     /// An empty list.
     #[must_use]
     pub fn new() -> Self {
-        Self { reference: 0, items: Vec::new(), held: 0, touched: Vec::new(), reshaped: false }
+        Self {
+            reference: 0,
+            told: Id::NONE,
+            items: Vec::new(),
+            held: 0,
+            touched: Vec::new(),
+            reshaped: false,
+        }
     }
 
     /// Items.
@@ -344,7 +353,7 @@ impl<T: Item> Slot<T> {
 }
 
 impl<T: Item> Value for List<T> {
-    type Shadow = u32;
+    type Shadow = Option<Id>;
     const IS_REFERENCE: bool = true;
     const SHARES: bool = T::SHARES;
 
@@ -352,29 +361,30 @@ impl<T: Item> Value for List<T> {
         Kind::collection("array", T::kind(types))
     }
 
-    fn delta(&self, shadow: &u32, fresh: bool) -> Delta {
-        Delta::of_reference(self.reference, *shadow, fresh)
+    fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
+        Delta::of_identity(self.told, *shadow, fresh)
     }
 
-    fn write(&mut self, shadow: &mut u32, w: &mut Writer) {
+    fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
         self.renew();
         self.reference = w.fresh_ref();
-        *shadow = self.reference;
+        self.told = Id::fresh();
+        *shadow = Some(self.told);
         w.count(self.reference);
     }
 
-    fn write_field(&mut self, op: u8, shadow: &mut u32, w: &mut Writer) {
+    fn write_field(&mut self, op: u8, shadow: &mut Option<Id>, w: &mut Writer) {
         collection_op::<T>(op, w);
         self.write(shadow, w);
     }
 
-    fn repeat(&self, op: impl FnOnce(&mut Writer), _: &u32, w: &mut Writer) -> bool {
+    fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
         op(w);
         w.count(self.reference);
         true
     }
 
-    fn patch_content(&mut self, _: &mut u32, w: &mut Writer) {
+    fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
         let outer = w.item;
         let touched = std::mem::take(&mut self.touched);
         if self.reshaped {
@@ -396,7 +406,7 @@ impl<T: Item> Value for List<T> {
         w.item = outer;
     }
 
-    fn repeat_content(&self, _: &u32, w: &mut Writer) {
+    fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
         let mark = w.begin(self.reference);
         if w.joining == Joining::Additive {
             w.op(CLEAR);

@@ -26,6 +26,8 @@ pub type ViewMap<V> = Table<V, true>;
 pub struct Table<V: Item, const BY_VIEW: bool> {
     /// Zero before clients were told of the map.
     reference: u32,
+    /// What the place that clients know it in remembers of it.
+    told: Id,
     hasher: DefaultHashBuilder,
     /// Keys to slots, with those of removed entries that clients still hold.
     places: HashTable<u32>,
@@ -66,6 +68,7 @@ impl<V: Item, const BY_VIEW: bool> Table<V, BY_VIEW> {
         const { assert!(!(BY_VIEW && V::SHARES), "shared instances stand where every client sees them") };
         Self {
             reference: 0,
+            told: Id::NONE,
             hasher: DefaultHashBuilder::default(),
             places: HashTable::new(),
             slots: Vec::new(),
@@ -456,7 +459,7 @@ impl<V: Item> Slot<V> {
 }
 
 impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
-    type Shadow = u32;
+    type Shadow = Option<Id>;
     const IS_REFERENCE: bool = true;
     const SHARES: bool = V::SHARES;
 
@@ -464,29 +467,30 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
         Kind::collection("map", V::kind(types))
     }
 
-    fn delta(&self, shadow: &u32, fresh: bool) -> Delta {
-        Delta::of_reference(self.reference, *shadow, fresh)
+    fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
+        Delta::of_identity(self.told, *shadow, fresh)
     }
 
-    fn write(&mut self, shadow: &mut u32, w: &mut Writer) {
+    fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
         self.renew();
         self.reference = w.fresh_ref();
-        *shadow = self.reference;
+        self.told = Id::fresh();
+        *shadow = Some(self.told);
         w.count(self.reference);
     }
 
-    fn write_field(&mut self, op: u8, shadow: &mut u32, w: &mut Writer) {
+    fn write_field(&mut self, op: u8, shadow: &mut Option<Id>, w: &mut Writer) {
         collection_op::<V>(op, w);
         self.write(shadow, w);
     }
 
-    fn repeat(&self, op: impl FnOnce(&mut Writer), _: &u32, w: &mut Writer) -> bool {
+    fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
         op(w);
         w.count(self.reference);
         true
     }
 
-    fn patch_content(&mut self, _: &mut u32, w: &mut Writer) {
+    fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
         if self.touched.is_empty() && !self.cleared {
             return;
         }
@@ -503,7 +507,7 @@ impl<V: Item, const BY_VIEW: bool> Value for Table<V, BY_VIEW> {
         self.settle();
     }
 
-    fn repeat_content(&self, _: &u32, w: &mut Writer) {
+    fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
         let mark = w.begin(self.reference);
         if w.joining == Joining::Additive {
             w.op(CLEAR);

@@ -250,11 +250,7 @@ impl<T: State> Value for Shared<T> {
     }
 
     fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
-        match shadow {
-            Some(held) if !fresh && *held == self.0.id => Delta::Same,
-            Some(_) if !fresh => Delta::Replaced,
-            _ => Delta::Set,
-        }
+        Delta::of_identity(self.0.id, *shadow, fresh)
     }
 
     fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {

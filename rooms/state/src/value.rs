@@ -5,6 +5,7 @@
 
 use crate::reflection::{Kind, Types};
 use crate::shared::Search;
+use crate::view::Id;
 use crate::writer::{ADD, DELETE, DELETE_AND_ADD, Writer};
 
 /// How a value differs from what the clients hold.
@@ -21,14 +22,13 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// Of a collection that has reference `own` where the clients hold `held`, or zero where there is none.
-    pub(crate) fn of_reference(own: u32, held: u32, fresh: bool) -> Self {
-        if fresh || held == 0 {
-            Self::Set
-        } else if own != held {
-            Self::Replaced
-        } else {
-            Self::Same
+    /// Of what is named `own` in a place where the clients hold what is named `held`. References would not do: those
+    /// of two states are alike.
+    pub(crate) fn of_identity(own: Id, held: Option<Id>, fresh: bool) -> Self {
+        match held {
+            Some(held) if !fresh && held == own => Self::Same,
+            Some(_) if !fresh => Self::Replaced,
+            _ => Self::Set,
         }
     }
 }

@@ -167,6 +167,17 @@ fn an_instance_belongs_to_one_state_at_a_time() {
     assert_eq!(patch(&mut third), "8003ff038001");
 }
 
+// References of two states are alike.
+#[test]
+fn a_collection_from_another_state_is_another_collection() {
+    let (mut first, mut second) = (table(), table());
+    first.list.push(card(1));
+    patch(&mut first);
+    std::mem::swap(&mut first.list, &mut second.list);
+    first.list.push(card(2));
+    assert_eq!(patch(&mut first), "438304ff04800005ff058002");
+}
+
 #[derive(State, Default)]
 struct Link {
     next: Option<Shared<Link>>,
