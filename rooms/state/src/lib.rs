@@ -108,6 +108,8 @@
 //! `#[state(view)]` restricts a field to the clients whose [`View`] holds the item the field is in: the nearest
 //! enclosing item of a collection, or [`Id::ROOT`]. A [`ViewMap`] is a map of which a client sees the items its view
 //! holds. Nothing else is in a byte that the client is sent, and what leaves a view is removed at the client.
+//! What is hidden is not uncounted: references and indexes number hidden structures and entries too, so that a client
+//! can tell from the gaps how many there were.
 //!
 //! ```
 //! use playerthree_rooms_state::{List, Map, State, Synced, View, ViewMap};
@@ -238,7 +240,8 @@
 //!
 //! The decoders of the three generations differ where the format's authors changed their minds. Patches use only the
 //! operations that all read alike: items are inserted into a [`List`] by writing it again from there on, and a removal
-//! from a [`Set`] or [`Bag`] is told by what stays. Only the reflection of the types is written per [`Dialect`].
+//! from a [`Set`] or [`Bag`] is told by what stays. These two can take more bytes than an official encoder,
+//! which speaks to one generation. Only the reflection of the types is written per [`Dialect`].
 
 mod bag;
 mod bytes;
