@@ -5,7 +5,7 @@
 //! panicked, or when the server aborts it at the end of a shutdown.
 
 use crate::close::CloseReason;
-use crate::core::{AfterDrop, Core, Departure, Entitled, Expired};
+use crate::core::{AfterDrop, Core, Departure, Entitled, Expired, Was};
 use crate::counters::count;
 use crate::cx::Cx;
 use crate::frame::Frame;
@@ -17,21 +17,17 @@ use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::request::Request;
 use crate::room::{Join, Room};
-use crate::schedule::Due;
+use crate::schedule::{Due, FAR};
 use crate::wire::{self, Inbound};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 /// The most mail that one turn takes before what it caused is sent.
 const BATCH: usize = 64;
-
-/// A deadline for a room that has none.
-const FAR: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct Actor<R: Room> {
     pub(crate) room: R,
@@ -77,6 +73,9 @@ impl<R: Room> Actor<R> {
 
     fn turn(&mut self, batch: &mut Vec<Mail<R::Event>>) -> Next {
         let now = Instant::now();
+        if self.core.schedule.has_deadline(now) {
+            self.take_waiting(batch);
+        }
         while let Some((when, due)) = self.core.schedule.pop(now) {
             if let Due::Timer(_) = due {
                 self.core.shared.counters.lateness.observe((now - when).as_secs_f64());
@@ -84,16 +83,29 @@ impl<R: Room> Actor<R> {
             self.due(due);
             self.settle();
         }
-        for mail in batch.drain(..) {
-            self.mail(mail);
-            self.settle();
-        }
+        self.take(batch);
         while self.core.flush() {
             self.settle();
         }
         self.plan_patch();
         self.core.publish();
         if self.is_over() { Next::Dispose } else { Next::Continue }
+    }
+
+    fn take(&mut self, batch: &mut Vec<Mail<R::Event>>) {
+        for mail in batch.drain(..) {
+            self.mail(mail);
+            self.settle();
+        }
+    }
+
+    /// Takes all that is in the mailbox: a client whose message came before its deadline and waited here is in time,
+    /// however late the room is.
+    fn take_waiting(&mut self, batch: &mut Vec<Mail<R::Event>>) {
+        for _ in 0..self.mailbox.len() {
+            batch.extend(self.mailbox.try_recv());
+        }
+        self.take(batch);
     }
 
     fn is_over(&self) -> bool {
@@ -117,16 +129,18 @@ impl<R: Room> Actor<R> {
 
     fn control(&mut self, control: Control) {
         match control {
-            Control::Reserve { ticket, reply } => {
-                let seat = self.reserve(&ticket);
-                self.core.publish();
-                // A caller that has gone away lets its seat expire.
-                let _ = reply.send(seat);
-            }
+            Control::Reserve { ticket, reply } => self.answer_request(&ticket, reply),
             Control::Reclaim { token, reply } => {
                 let _ = reply.send(self.core.reclaim(&token));
             }
-            Control::Connect(connect) => self.connect(&connect),
+            Control::Connect(connect) => {
+                // A socket that waits no more leaves its seat as it is.
+                if !connect.answered.is_closed() {
+                    self.connect(&connect);
+                }
+                // One that is gone meanwhile needs no telling.
+                let _ = connect.answered.send(());
+            }
             Control::Message { session, socket, bytes } => self.message(session, socket, &bytes),
             Control::Closed { session, socket, reason } => {
                 if self.core.is_current(session, socket) {
@@ -141,11 +155,25 @@ impl<R: Room> Actor<R> {
         }
     }
 
+    /// Answers a request for a seat. A seat that nobody hears of is taken back.
+    fn answer_request(&mut self, ticket: &Ticket, reply: oneshot::Sender<Result<SessionId, Refusal>>) {
+        if !reply.is_closed() {
+            let seat = self.reserve(ticket);
+            self.core.publish();
+            if let Err(Ok(session)) = reply.send(seat) {
+                self.core.depart(session, CloseReason::JoinRefused);
+            }
+        }
+        // Only after the answer, so that who gives the room up meanwhile sees one of the two.
+        self.core.entry.set_silent(false);
+    }
+
     /// Promises the seats that a new room is made for. Where one is refused the room has no purpose and ends.
     pub(crate) fn reserve_all(&mut self, tickets: &[Arc<Ticket>]) -> Vec<Result<SessionId, Refusal>> {
         let seats: Vec<_> = tickets.iter().map(|ticket| self.reserve(ticket)).collect();
         if seats.iter().any(Result::is_err) {
             self.core.give_up();
+            self.settle();
         }
         seats
     }
@@ -159,9 +187,18 @@ impl<R: Room> Actor<R> {
             let (room, mut cx) = self.cx();
             room.on_reserve(&mut cx, session, &claim.options, auth)
         })?;
-        let claim = ticket.take().ok_or_else(Refusal::seat_expired)?;
+        let Some(claim) = ticket.take() else {
+            self.unreserve(session);
+            return Err(Refusal::seat_expired());
+        };
         self.core.reserve(session, claim);
         Ok(session)
+    }
+
+    /// Tells the room of a seat that it promised and that nobody comes for.
+    fn unreserve(&mut self, session: SessionId) {
+        let (room, mut cx) = self.cx();
+        room.on_unreserve(&mut cx, session);
     }
 
     /// A room that ends already is not told.
@@ -182,10 +219,7 @@ impl<R: Room> Actor<R> {
             }
             Due::Seat(session) => match self.core.expire(session) {
                 Expired::Joined => self.leave(session, CloseReason::ConnectionLost),
-                Expired::Reserved => {
-                    let (room, mut cx) = self.cx();
-                    room.on_unreserve(&mut cx, session);
-                }
+                Expired::Reserved => self.unreserve(session),
                 Expired::Nothing => {}
             },
             Due::Pings => {
@@ -200,18 +234,23 @@ impl<R: Room> Actor<R> {
 
     /// Runs the handlers of the seats whose connection ended, those included that these handlers end.
     fn settle(&mut self) {
-        while let Some(Departure { session, reason, was_connected }) = self.core.next_departure() {
-            if !was_connected || !reason.is_drop() {
-                self.leave(session, reason);
-                continue;
+        while let Some(Departure { session, reason, was }) = self.core.next_departure() {
+            match was {
+                Was::Reserved => self.unreserve(session),
+                Was::Connected if reason.is_drop() => self.lose(session, reason),
+                Was::Connected | Was::Held => self.leave(session, reason),
             }
-            self.core.begin_drop(session);
-            let (room, mut cx) = self.cx();
-            room.on_drop(&mut cx, session, reason);
-            match self.core.end_drop(session) {
-                AfterDrop::Held => {}
-                AfterDrop::Leave => self.leave(session, reason),
-            }
+        }
+    }
+
+    /// Runs the handler of a lost connection, which may hold the seat.
+    fn lose(&mut self, session: SessionId, reason: CloseReason) {
+        self.core.begin_drop(session);
+        let (room, mut cx) = self.cx();
+        room.on_drop(&mut cx, session, reason);
+        match self.core.end_drop(session) {
+            AfterDrop::Held => {}
+            AfterDrop::Leave => self.leave(session, reason),
         }
     }
 
@@ -340,15 +379,10 @@ impl<R: Room> Actor<R> {
         self.bury();
     }
 
-    /// Drops the room's state, which may panic like any of its code, and refuses what is left in the mailbox.
+    /// Drops the room's state, which may panic like any of its code. Who still waits in the mailbox sees it go.
     fn bury(self) {
-        let Self { room, core, mut mailbox, permit, .. } = self;
-        mailbox.close();
-        while let Ok(mail) = mailbox.try_recv() {
-            if let Mail::Control(Control::Connect(connect)) = mail {
-                refuse(&connect.outbox, connect.token.is_some(), &Refusal::seat_expired());
-            }
-        }
+        let Self { room, core, mailbox, permit, .. } = self;
+        drop(mailbox);
         if catch_unwind(AssertUnwindSafe(|| drop(room))).is_err() {
             tracing::error!(room = %core.entry.id, "a room panicked while it was dropped");
         }

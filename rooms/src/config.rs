@@ -1,6 +1,7 @@
 //! Every limit of the server, with its unit, its default and what happens at the bound. None is infinite.
 
 use crate::origin::Origins;
+use crate::schedule::FAR;
 use std::time::Duration;
 
 /// How deep and how wide a received payload may be.
@@ -50,7 +51,8 @@ impl Default for ServeLimits {
 /// The least that [`ServeLimits::header_bytes`] may be.
 const HEADER_BYTES_FLOOR: usize = 8 * 1024;
 
-/// The limits of a server. Build one from [`Config::default`] and change what you need.
+/// The limits of a server. Build one from [`Config::default`] and change what you need. No time is longer than ten
+/// years.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Largest WebSocket message from a client, in bytes. Default 64 KiB, at most 2 MiB.
@@ -58,6 +60,9 @@ pub struct Config {
     pub max_message_bytes: usize,
     /// Largest matchmaking body, in bytes. Default 64 KiB. Beyond: HTTP 413.
     pub max_options_bytes: usize,
+    /// Values in a matchmaking body, those within others counted; a promised seat keeps them, and in memory the
+    /// smallest takes thirty times its bytes. Default 1,000. Beyond: HTTP 400.
+    pub max_options_values: usize,
     /// Time to send a matchmaking body. Default 10 s. Beyond: HTTP 408.
     pub options_timeout: Duration,
     /// Shape of received payloads. Beyond: [`BadMessage`](crate::BadMessage), close 4002 unless the room forgives.
@@ -65,8 +70,8 @@ pub struct Config {
     /// Messages a client may send in a second, pings and acknowledgements counted; a burst of one second's worth is
     /// allowed. Default 500. Beyond: close 4002 `rate_limited`.
     pub messages_per_second: u32,
-    /// Bytes a client may send in a second; a burst of one second's worth is allowed, so this must be at least
-    /// `max_message_bytes`. Default 1 MiB. Beyond: close 4002 `rate_limited`.
+    /// Bytes a client may send in a second, WebSocket headers and unfinished messages counted; a burst of one second's
+    /// worth and a header is allowed, so this must be at least `max_message_bytes`. Default 1 MiB. Beyond: close 4002 `rate_limited`.
     pub bytes_per_second: u32,
     /// From the upgrade to the client's acknowledgement of its join. Default 10 s. Beyond: close 4002.
     pub handshake_timeout: Duration,
@@ -96,7 +101,7 @@ pub struct Config {
     /// Bounds on HTTP connections.
     pub serve: ServeLimits,
     /// Bytes that may wait for one client, frames of a join in progress counted. Default 4 MiB; a single message
-    /// larger than this cannot be sent at all. Beyond: close 4100 `slow_reader`.
+    /// larger than this cannot be sent at all, so this must be at least `max_message_bytes`, which rooms may relay. Beyond: close 4100 `slow_reader`.
     pub outbound_queue_bytes: usize,
     /// Messages and events that may wait for one room. Default 1,024. Beyond: clients' sockets are read no further
     /// and [`RoomHandle::try_post`](crate::RoomHandle::try_post) fails, until the room catches up.
@@ -114,6 +119,7 @@ impl Default for Config {
         Self {
             max_message_bytes: 64 * 1024,
             max_options_bytes: 64 * 1024,
+            max_options_values: 1_000,
             options_timeout: Duration::from_secs(10),
             decode: DecodeLimits::default(),
             messages_per_second: 500,
@@ -176,6 +182,7 @@ impl Config {
         let counts = [
             ("max_message_bytes", self.max_message_bytes),
             ("max_options_bytes", self.max_options_bytes),
+            ("max_options_values", self.max_options_values),
             ("decode.depth", self.decode.depth),
             ("decode.elements", self.decode.elements),
             ("messages_per_second", self.messages_per_second as usize),
@@ -203,6 +210,9 @@ impl Config {
         let instant = times.iter().filter(|(_, time)| time.is_zero()).map(|(name, _)| *name);
         if let Some(name) = zero.chain(instant).next() {
             return Err(ConfigError::Zero(name));
+        }
+        if let Some((name, _)) = times.iter().find(|(_, time)| *time > FAR) {
+            return Err(ConfigError::TooLarge(name));
         }
         if self.max_message_bytes > MESSAGE_BYTES_CEILING {
             return Err(ConfigError::TooLarge("max_message_bytes"));
@@ -234,6 +244,9 @@ impl Config {
         if self.outbound_queue_bytes < MIN_QUEUE_BYTES {
             return Err(ConfigError::AtLeast("outbound_queue_bytes", "1 KiB"));
         }
+        if self.outbound_queue_bytes < self.max_message_bytes {
+            return Err(ConfigError::AtLeast("outbound_queue_bytes", "max_message_bytes"));
+        }
         Ok(())
     }
 }
@@ -251,7 +264,7 @@ mod tests {
     fn a_contradiction_is_refused_by_name() {
         use ConfigError::{AtLeast, BadOrigin, TooLarge, Zero};
         type Case = (fn(&mut Config), ConfigError);
-        let cases: [Case; 13] = [
+        let cases: [Case; 15] = [
             (|config| config.mailbox = 0, Zero("mailbox")),
             (|config| config.ping_interval = Duration::ZERO, Zero("ping_interval")),
             (|config| config.ping_misses = 0, Zero("ping_misses")),
@@ -264,6 +277,11 @@ mod tests {
             (|config| config.max_message_bytes = 3 << 20, TooLarge("max_message_bytes")),
             (|config| config.bytes_per_second = 1000, AtLeast("bytes_per_second", "max_message_bytes")),
             (|config| config.outbound_queue_bytes = 1000, AtLeast("outbound_queue_bytes", "1 KiB")),
+            (
+                |config| config.outbound_queue_bytes = 64 * 1024 - 1,
+                AtLeast("outbound_queue_bytes", "max_message_bytes"),
+            ),
+            (|config| config.seat_expiry = Duration::MAX, TooLarge("seat_expiry")),
             (|config| config.origins = Origins::Only(vec!["*".into()]), BadOrigin),
         ];
         for (change, fault) in cases {

@@ -13,6 +13,7 @@ use crate::rate::Rate;
 use crate::registry::Entry;
 use crate::shared::Shared;
 use bytes::Bytes;
+use futures_util::TryFutureExt;
 use futures_util::future::BoxFuture;
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
@@ -21,6 +22,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -53,8 +55,9 @@ pub(crate) struct Connection<R> {
     /// `None` where the socket was refused before it reached a room.
     seat: Option<Seat>,
     shared: Arc<Shared>,
-    /// A message that waits for space in the room's mailbox. Nothing is read until it is in.
-    forwarding: Option<BoxFuture<'static, Result<(), RoomGone>>>,
+    /// What waits for the room: the socket itself for its answer, or a message for space in the mailbox. Nothing is
+    /// read until then.
+    forwarding: Option<BoxFuture<'static, Result<(), Ending>>>,
     rate: Rate,
 }
 
@@ -65,6 +68,8 @@ enum Ending {
     ByRoom(CloseReason),
     /// The client broke a limit: a close frame tells it, the room must be told.
     ByUs(CloseReason),
+    /// The room did not answer the socket in time: a close frame tells the client, the room knows nothing of it.
+    Unanswered,
     /// The client closed, and the answer is queued.
     ByClient(CloseReason),
     /// There is nobody to talk to any more.
@@ -75,6 +80,7 @@ impl Ending {
     fn reason(self) -> CloseReason {
         match self {
             Self::ByRoom(reason) | Self::ByUs(reason) | Self::ByClient(reason) | Self::Lost(reason) => reason,
+            Self::Unanswered => CloseReason::HandshakeTimeout,
         }
     }
 }
@@ -89,6 +95,8 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         shared: Arc<Shared>,
     ) -> Self {
         let config = &shared.config;
+        let mut rate = Rate::new(config.messages_per_second, config.bytes_per_second, Instant::now());
+        rate.count_bytes(early.len(), Instant::now());
         let websocket = WebSocketConfig::default()
             .read_buffer_size(PARSE_BUFFER)
             .write_buffer_size(0)
@@ -101,28 +109,45 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             websocket: WebSocketContext::new(Role::Server, Some(websocket)),
             seat,
             forwarding: None,
-            rate: Rate::new(config.messages_per_second, config.bytes_per_second, Instant::now()),
+            rate,
             shared,
         }
     }
 
+    /// Nothing is read until `introduced` ends: the room has answered, or does not do so in time.
+    pub(crate) fn introduced_by(
+        mut self,
+        introduced: impl Future<Output = Result<(), Elapsed>> + Send + 'static,
+    ) -> Self {
+        self.forwarding = Some(Box::pin(introduced.map_err(|_| Ending::Unanswered)));
+        self
+    }
+
     /// Terminates when the room or the server closed the client, the client closed or broke a limit, or the socket
     /// failed; then at most [`Config::close_linger`](crate::Config::close_linger) later. The room is told unless it
-    /// closed the client itself.
+    /// closed the client itself or never heard of it.
     pub(crate) async fn run(mut self) {
         let ending = poll_fn(|cx| self.poll(cx)).await;
         self.forwarding = None;
-        if let Some(Seat { session, socket, ref entry }) = self.seat
-            && !matches!(ending, Ending::ByRoom(_))
-        {
-            // A room that is gone needs no telling.
-            let _ = entry.link.send(Control::Closed { session, socket, reason: ending.reason() }).await;
-        }
+        self.tell_room(ending);
         self.shared.counters.closed(ending.reason());
         let linger = self.shared.config.close_linger;
         // Whoever does not answer the close in time is dropped, which is all that can be done.
         let _ = timeout(linger, self.finish(ending)).await;
         self.outbox.release();
+    }
+
+    /// A room whose mailbox is full hears of it later: the socket does not wait for that. No more of these wait than the
+    /// room has seats. A room that is gone needs no telling.
+    fn tell_room(&self, ending: Ending) {
+        let Some(Seat { session, socket, ref entry }) = self.seat else { return };
+        if matches!(ending, Ending::ByRoom(_) | Ending::Unanswered) {
+            return;
+        }
+        let closed = Control::Closed { session, socket, reason: ending.reason() };
+        if let Err(Blocked::Full(control)) = entry.link.try_send(closed) {
+            self.shared.tasks.spawn(entry.link.send(control));
+        }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
@@ -141,14 +166,17 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
     }
 
-    /// Ready where the room is gone without having closed the client.
+    /// Ready where the room is gone without having closed the client, or does not answer it.
     fn poll_forwarding(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
         let Some(forwarding) = &mut self.forwarding else { return Poll::Pending };
+        // What the client says meanwhile, pongs included, is not read, so its silence means nothing.
+        self.outbox.set_deaf(true);
         let sent = ready!(forwarding.as_mut().poll(cx));
+        self.outbox.set_deaf(false);
         self.forwarding = None;
         match sent {
             Ok(()) => Poll::Pending,
-            Err(RoomGone) => Poll::Ready(Ending::ByUs(CloseReason::RoomFailed)),
+            Err(ending) => Poll::Ready(ending),
         }
     }
 
@@ -179,7 +207,10 @@ impl<R: AsyncRead + Unpin> Connection<R> {
                 // A socket that failed is at its end too.
                 [] => Feed::End,
                 _ if read.is_err() => Feed::End,
-                bytes => Feed::Bytes(bytes),
+                bytes => {
+                    self.count_read(bytes.len());
+                    Feed::Bytes(bytes)
+                }
             };
             if let Some(result) = eat(self, feed, cx) {
                 return Poll::Ready(result);
@@ -189,8 +220,18 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         Poll::Pending
     }
 
+    /// Any byte is a sign of life, and counts whether or not it will be part of a message.
+    fn count_read(&mut self, bytes: usize) {
+        self.outbox.hear();
+        add(&self.shared.counters.bytes_in, bytes as u64);
+        self.rate.count_bytes(bytes, Instant::now());
+    }
+
     /// Takes the messages out of what was read.
     fn understand(&mut self, mut feed: Feed<'_>, cx: &mut Context<'_>) -> Option<Ending> {
+        if self.rate.is_spent() {
+            return Some(Ending::ByUs(CloseReason::RateLimited));
+        }
         loop {
             let message = match self.websocket.read(&mut Adapter { feed: &mut feed, outbox: &self.outbox }) {
                 Ok(message) => message,
@@ -206,10 +247,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     }
 
     fn received(&mut self, message: Message, cx: &mut Context<'_>) -> Option<Ending> {
-        self.outbox.hear();
         count(&self.shared.counters.messages_in);
-        add(&self.shared.counters.bytes_in, message.len() as u64);
-        if !self.rate.allows(message.len(), Instant::now()) {
+        self.rate.count_message(Instant::now());
+        if self.rate.is_spent() {
             return Some(Ending::ByUs(CloseReason::RateLimited));
         }
         if self.outbox.waiting() > self.shared.config.outbound_queue_bytes {
@@ -233,7 +273,9 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         match entry.link.try_send(Control::Message { session, socket, bytes }) {
             Ok(()) => None,
             Err(Blocked::Full(control)) => {
-                self.forwarding = Some(entry.link.send(control));
+                let sent = entry.link.send(control);
+                self.forwarding =
+                    Some(Box::pin(sent.map_err(|RoomGone| Ending::ByUs(CloseReason::RoomFailed))));
                 match self.poll_forwarding(cx) {
                     Poll::Ready(ending) => Some(ending),
                     Poll::Pending => None,
@@ -248,7 +290,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     async fn finish(&mut self, ending: Ending) {
         match ending {
             Ending::Lost(_) | Ending::ByRoom(CloseReason::PingTimeout) => return,
-            Ending::ByRoom(reason) | Ending::ByUs(reason) => self.close(reason),
+            Ending::ByRoom(_) | Ending::ByUs(_) | Ending::Unanswered => self.close(ending.reason()),
             Ending::ByClient(_) => {}
         }
         if poll_fn(|cx| self.outbox.poll_write(cx)).await.is_err() {

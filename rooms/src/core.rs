@@ -12,7 +12,7 @@ use crate::later::{Later, Patches};
 use crate::mail::{Claim, Connect, RoomHandle, SocketId};
 use crate::refusal::Refusal;
 use crate::registry::{Entry, Listing};
-use crate::schedule::{Due, Schedule, Slot};
+use crate::schedule::{Due, FAR, Schedule, Slot};
 use crate::shared::Shared;
 use crate::socket::{Broadcasts, Overflow, Queued, Silent, Socket};
 use crate::state::Reflections;
@@ -37,7 +37,7 @@ pub(crate) struct Core<E> {
     /// Clients with frames of their own to hand over at the end of the turn.
     dirty: Vec<SessionId>,
     broadcasts: Broadcasts,
-    /// Seats whose connection ended and whose handlers have not run yet.
+    /// Seats that ended and whose handlers have not run yet.
     departures: VecDeque<Departure>,
     max_clients: usize,
     pub(crate) locked: bool,
@@ -75,12 +75,20 @@ enum Place {
     },
 }
 
-/// A seat whose connection or hold ended.
+/// A seat whose connection, hold or promise ended.
 pub(crate) struct Departure {
     pub(crate) session: SessionId,
     pub(crate) reason: CloseReason,
-    /// False for a held seat, whose drop has been handled before.
-    pub(crate) was_connected: bool,
+    pub(crate) was: Was,
+}
+
+/// What a seat was before it ended.
+pub(crate) enum Was {
+    Connected,
+    /// Its drop has been handled before.
+    Held,
+    /// Its client never came, and it is free already.
+    Reserved,
 }
 
 /// What happens to a seat whose connection was lost, once `on_drop` has run.
@@ -374,27 +382,30 @@ impl<E> Core<E> {
 
     // Ends.
 
-    /// Ends a seat's connection for `reason`; its handlers run after the present one.
+    /// Ends a seat for `reason`; its handlers run after the present one.
     pub(crate) fn depart(&mut self, session: SessionId, reason: CloseReason) {
         let Some(member) = self.members.get_mut(&session) else { return };
-        let was_connected = matches!(member.place, Place::Connected(_));
-        match &mut member.place {
+        let was = match &mut member.place {
             Place::Connected(socket) => {
                 if reason != CloseReason::SlowReader {
                     self.shared.counters.sent(&socket.finish(&self.broadcasts));
                 }
                 socket.outbox.close(reason);
                 member.place = Place::Leaving(socket.token);
+                Was::Connected
             }
-            Place::Held { token, .. } => member.place = Place::Leaving(*token),
+            Place::Held { token, .. } => {
+                member.place = Place::Leaving(*token);
+                Was::Held
+            }
             Place::Reserved(_) => {
                 self.remove(session);
-                return;
+                Was::Reserved
             }
             Place::Leaving(_) | Place::Dropped { .. } => return,
-        }
+        };
         self.set_expiry(session, None);
-        self.departures.push_back(Departure { session, reason, was_connected });
+        self.departures.push_back(Departure { session, reason, was });
         self.stale = true;
     }
 
@@ -422,7 +433,7 @@ impl<E> Core<E> {
     pub(crate) fn hold(&mut self, session: SessionId, grace: Duration) -> bool {
         match self.members.get_mut(&session).map(|member| &mut member.place) {
             Some(Place::Dropped { hold, .. }) => {
-                *hold = Some(grace);
+                *hold = Some(grace.min(FAR));
                 true
             }
             _ => false,
@@ -457,6 +468,9 @@ impl<E> Core<E> {
         let Some(Member { place: Place::Connected(socket), .. }) = self.members.get_mut(&session) else {
             return;
         };
+        if socket.is_full(frame) {
+            self.shared.counters.sent(&socket.hand_over());
+        }
         match socket.queue(frame, &self.broadcasts, limit) {
             Ok(Queued::First) => self.dirty.push(session),
             Ok(Queued::More) => {}

@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::registry::Entry;
 use crate::room::{AuthRequest, Definition, RoomSettings};
 use crate::shared::Shared;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::any::Any;
@@ -73,7 +74,11 @@ struct Defined<D: Definition> {
 impl<D: Definition> AnyDefinition for Defined<D> {
     fn authorize<'a>(&'a self, request: &'a AuthRequest) -> BoxFuture<'a, Result<AnyAuth, Refusal>> {
         Box::pin(async move {
-            let auth = self.definition.authorize(request).await?;
+            let authorized = AssertUnwindSafe(self.definition.authorize(request)).catch_unwind().await;
+            let auth = authorized.unwrap_or_else(|_| {
+                tracing::error!("a definition panicked while it authorized a client");
+                Err(Refusal::failed())
+            })?;
             Ok(Box::new(auth) as AnyAuth)
         })
     }

@@ -123,6 +123,9 @@ async fn reserve(
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
     let options = options(&headers, &read(server, body).await?)?;
+    if values(&options) > server.config().max_options_values {
+        return Err(Refusal::bad_options());
+    }
     let request = AuthRequest { token: bearer(&headers), options, headers, remote };
     server.matchmake(method, target, request).await
 }
@@ -178,6 +181,15 @@ fn options(headers: &HeaderMap, body: &[u8]) -> Result<Value, Refusal> {
         Ok(Value::Null) => Ok(json!({})),
         Ok(Value::Array(list)) if list.is_empty() => Ok(json!({})),
         _ => Err(Refusal::bad_options()),
+    }
+}
+
+/// How many values are in `value`, itself not counted. The parser bounds how deep they are.
+fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(|value| 1 + values(value)).sum(),
+        Value::Object(members) => members.values().map(|value| 1 + values(value)).sum(),
+        _ => 0,
     }
 }
 

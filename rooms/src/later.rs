@@ -9,6 +9,7 @@ use crate::id::SessionId;
 use crate::message::MessageType;
 use crate::pack::EncodeError;
 use crate::room::Room;
+use crate::schedule::FAR;
 use serde::Serialize;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -46,7 +47,7 @@ impl Patches {
     }
 
     pub(crate) fn set_interval(&mut self, interval: Duration) {
-        self.interval = interval.max(Duration::from_millis(1));
+        self.interval = interval.clamp(Duration::from_millis(1), FAR);
     }
 
     /// When the next patch is due, on a grid that starts with the room; `None` where it is in the schedule already.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -57,6 +57,8 @@ pub(crate) struct Connect {
     pub(crate) knows: Knowledge,
     pub(crate) socket: SocketId,
     pub(crate) outbox: Arc<Outbox>,
+    /// Told once the room has answered. Closed where the socket waits no more.
+    pub(crate) answered: oneshot::Sender<()>,
 }
 
 /// Tells the sockets of one seat apart: what an old one still says is not listened to.
@@ -78,9 +80,15 @@ impl Ticket {
         Arc::new(Self(Mutex::new(Some(Claim { options, auth }))))
     }
 
-    /// Shows the claim to a room that has not taken it. A ticket that is taken already has expired.
+    /// Shows the claim to a room. A ticket that is taken has expired; so has one that another room, which was given up
+    /// meanwhile, is still looking at: nobody waits for that room here.
     pub(crate) fn peek(&self, judge: impl FnOnce(&Claim) -> Result<(), Refusal>) -> Result<(), Refusal> {
-        lock(&self.0).as_ref().map_or_else(|| Err(Refusal::seat_expired()), judge)
+        let claim = match self.0.try_lock() {
+            Ok(claim) => claim,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Refusal::seat_expired()),
+        };
+        claim.as_ref().map_or_else(|| Err(Refusal::seat_expired()), judge)
     }
 
     pub(crate) fn take(&self) -> Option<Claim> {

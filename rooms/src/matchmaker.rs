@@ -17,12 +17,20 @@ use serde::ser::{SerializeStruct, Serializer};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 /// How many rooms `join` and `joinOrCreate` ask for a seat: a few at first, for one of them nearly always has it, then
 /// up to as many as a request may cost. Rooms that are full or locked are not among them.
 const ROOMS_ASKED: [usize; 2] = [8, 1_000];
+
+/// How long one of several rooms may take to answer. Beyond: it is passed over, by later requests at once, until it
+/// has answered again.
+const ONE_OF_MANY: Duration = Duration::from_secs(1);
+
+/// How long the room that a request names may take to answer. Beyond: 503.
+const THE_ONE: Duration = Duration::from_secs(10);
 
 /// A way to ask for a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +119,8 @@ impl Matchmaker<'_> {
             Method::JoinById => {
                 let entry = self.room(target)?;
                 let ticket = self.authorize(self.kind(&entry.name)?, request).await?;
-                reserve(&entry, &ticket).await
+                let (reply, answer) = oneshot::channel();
+                ask(&entry, Control::Reserve { ticket, reply }, answer, THE_ONE).await
             }
             Method::Create | Method::Join | Method::JoinOrCreate => {
                 let kind = self.kind(target)?;
@@ -119,7 +128,10 @@ impl Matchmaker<'_> {
                 let ticket = self.authorize(kind, request).await?;
                 match method {
                     Method::Create => self.create_and_reserve(kind, &options, &ticket),
-                    Method::Join => self.find(kind, &options, &ticket).await?.ok_or_else(Refusal::no_match),
+                    Method::Join => {
+                        let found = self.find(kind, &options, &ticket, &mut HashSet::new()).await?;
+                        found.ok_or_else(Refusal::no_match)
+                    }
                     _ => self.join_or_create(kind, &options, &ticket).await,
                 }
             }
@@ -184,24 +196,26 @@ impl Matchmaker<'_> {
         options: &Value,
         ticket: &Arc<Ticket>,
     ) -> Result<SeatReservation, Refusal> {
-        if let Some(reservation) = self.find(kind, options, ticket).await? {
+        let mut asked = HashSet::new();
+        if let Some(reservation) = self.find(kind, options, ticket, &mut asked).await? {
             return Ok(reservation);
         }
+        // Of the rooms that came meanwhile one may have a seat. The others were asked, and nobody waits for them twice.
         let _creating = kind.creating.lock().await;
-        match self.find(kind, options, ticket).await? {
+        match self.find(kind, options, ticket, &mut asked).await? {
             Some(reservation) => Ok(reservation),
             None => self.create_and_reserve(kind, options, ticket),
         }
     }
 
-    /// Asks the open rooms that fit for a seat, in the order that the definition wants.
+    /// Asks the open rooms that fit for a seat, in the order that the definition wants, but for those in `asked`.
     async fn find(
         self,
         kind: &Kind,
         options: &Value,
         ticket: &Arc<Ticket>,
+        asked: &mut HashSet<RoomId>,
     ) -> Result<Option<SeatReservation>, Refusal> {
-        let mut asked = HashSet::new();
         for limit in ROOMS_ASKED {
             let query = Query {
                 name: Some(kind.name.clone()),
@@ -217,6 +231,7 @@ impl Matchmaker<'_> {
                 // A room of another process is that process's to fill.
                 let Some(entry) = self.shared.registry.get(room.room_id) else { continue };
                 if asked.insert(entry.id)
+                    && !entry.is_silent()
                     && let Ok(reservation) = reserve(&entry, ticket).await
                 {
                     return Ok(Some(reservation));
@@ -248,22 +263,36 @@ impl Matchmaker<'_> {
         let token = options["reconnectionToken"].as_str().ok_or_else(Refusal::reconnect_expired)?;
         let token = TokenDigest::of(token.as_bytes());
         let (reply, answer) = oneshot::channel();
-        ask(&entry, Control::Reclaim { token, reply }, answer).await
+        ask(&entry, Control::Reclaim { token, reply }, answer, THE_ONE).await
     }
 }
 
+/// Asks one of several rooms for a seat.
 async fn reserve(entry: &Entry, ticket: &Arc<Ticket>) -> Result<SeatReservation, Refusal> {
     let (reply, answer) = oneshot::channel();
-    ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer).await
+    ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer, ONE_OF_MANY).await
 }
 
-/// Sends a control and waits for its answer. A room that ends meanwhile was not found.
+/// Sends a control and waits for its answer, for `patience` at most. A room that ends meanwhile was not found. What
+/// it promises after that is void, for nobody hears it.
 async fn ask(
     entry: &Entry,
     control: Control,
-    answer: oneshot::Receiver<Result<SessionId, Refusal>>,
+    mut answer: oneshot::Receiver<Result<SessionId, Refusal>>,
+    patience: Duration,
 ) -> Result<SeatReservation, Refusal> {
-    entry.link.send(control).await.map_err(|_| Refusal::room_not_found())?;
-    let session_id = answer.await.unwrap_or_else(|_| Err(Refusal::room_not_found()))?;
+    let asked = timeout(patience, async {
+        entry.link.send(control).await.map_err(|_| Refusal::room_not_found())?;
+        (&mut answer).await.unwrap_or_else(|_| Err(Refusal::room_not_found()))
+    });
+    let session_id = match asked.await {
+        Ok(answered) => answered?,
+        Err(_) => {
+            entry.set_silent(true);
+            // A room that answers from here on sees the mark and takes it back; one that did so just before has not.
+            let late = answer.try_recv().inspect(|_| entry.set_silent(false));
+            late.unwrap_or_else(|_| Err(Refusal::room_busy()))?
+        }
+    };
     Ok(SeatReservation { session_id, room: entry.listing() })
 }

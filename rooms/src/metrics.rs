@@ -85,7 +85,7 @@ impl Collector for Counts {
             ("matchmaking_requests", "Matchmaking requests over HTTP", counts.matchmaking_requests),
             ("reconnections", "Seats taken back after a drop", counts.reconnections),
             ("messages_in", "WebSocket messages received, pings counted", counts.messages_in),
-            ("bytes_in", "Payload bytes of those", counts.bytes_in),
+            ("bytes_in", "Bytes read from sockets", counts.bytes_in),
             ("frames_out", "Frames handed to sockets", counts.frames_out),
             ("bytes_out", "Bytes handed to sockets", counts.bytes_out),
             ("bad_messages", "Messages that no room could take", counts.bad_messages),

@@ -2,11 +2,11 @@
 //! for the connection's task.
 //!
 //! All of it passes one queue under one lock, so the order holds whoever writes. Nothing here waits, and the lock is
-//! held for one write at most. The queue counts bytes; whoever puts frames in looks at the count first, for nothing
+//! held for the writes of one turn at most. The queue counts bytes; whoever puts frames in looks at the count first, for nothing
 //! here refuses one.
 
 use crate::close::CloseReason;
-use crate::stream::Writer;
+use crate::stream::{WRITE_BATCH, Writer};
 use crate::sync::lock;
 use bytes::{Buf, Bytes};
 use futures_util::task::AtomicWaker;
@@ -25,6 +25,8 @@ pub(crate) struct Outbox {
     waiting: AtomicUsize,
     /// Whether the client said anything since [`Outbox::was_heard`] was asked.
     heard: AtomicBool,
+    /// Whether what the client says waits unread, for the room is behind.
+    deaf: AtomicBool,
     state: Mutex<State>,
     /// The connection's task.
     task: AtomicWaker,
@@ -54,6 +56,7 @@ impl Outbox {
         Self {
             waiting: AtomicUsize::new(0),
             heard: AtomicBool::new(false),
+            deaf: AtomicBool::new(false),
             state: Mutex::new(state),
             task: AtomicWaker::new(),
         }
@@ -68,9 +71,14 @@ impl Outbox {
         self.heard.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the client said anything since this was last asked.
+    /// From here on what the client says is read, or waits unread.
+    pub(crate) fn set_deaf(&self, deaf: bool) {
+        self.deaf.store(deaf, Ordering::Relaxed);
+    }
+
+    /// Whether the client said anything since this was last asked, or might have without anybody reading it.
     pub(crate) fn was_heard(&self) -> bool {
-        self.heard.swap(false, Ordering::Relaxed)
+        self.heard.swap(false, Ordering::Relaxed) || self.deaf.load(Ordering::Relaxed)
     }
 
     // The room's side.
@@ -85,13 +93,9 @@ impl Outbox {
         let direct = state.queue.is_empty();
         let mut taken = 0;
         if direct && let Some(writer) = &mut state.writer {
-            match writer.try_write(frames) {
+            match write_now(writer, frames) {
                 Ok(bytes) => taken = bytes,
-                Err(error)
-                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-                Err(_) => {
-                    state.writer = None;
-                }
+                Err(_) => state.writer = None,
             }
         }
         if state.writer.is_some() {
@@ -198,6 +202,26 @@ impl Outbox {
     }
 }
 
+/// Writes of `frames` what the socket takes at once. Returns how many bytes that is.
+fn write_now(writer: &mut Writer, frames: &[Bytes]) -> io::Result<usize> {
+    let mut taken = 0;
+    for batch in frames.chunks(WRITE_BATCH) {
+        match writer.try_write(batch) {
+            Ok(bytes) => {
+                taken += bytes;
+                if bytes < batch.iter().map(Bytes::len).sum() {
+                    break;
+                }
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(taken)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,6 +256,14 @@ mod tests {
         let (outbox, valve) = opened(100);
         outbox.push(&[A, B, C]);
         assert_eq!(valve.out(), ([A, B, C].concat(), 1));
+        assert_eq!(outbox.waiting(), 0);
+    }
+
+    #[test]
+    fn frames_beyond_one_write_leave_at_once_too() {
+        let (outbox, valve) = opened(1000);
+        outbox.push(&vec![A; WRITE_BATCH + 1]);
+        assert_eq!(valve.out(), (A.repeat(WRITE_BATCH + 1), 2));
         assert_eq!(outbox.waiting(), 0);
     }
 

@@ -2,45 +2,56 @@
 
 use tokio::time::Instant;
 
+/// The longest header of a WebSocket frame from a client, in bytes: the largest message that a bucket of bytes is to
+/// hold comes with one.
+const FRAME_HEADER: f64 = 14.0;
+
 pub(crate) struct Rate {
     messages: Bucket,
     bytes: Bucket,
-    filled: Instant,
 }
 
 struct Bucket {
     per_second: f64,
+    most: f64,
     left: f64,
+    filled: Instant,
 }
 
 impl Bucket {
-    fn new(per_second: u32) -> Self {
-        Self { per_second: f64::from(per_second), left: f64::from(per_second) }
+    fn new(per_second: u32, extra: f64, now: Instant) -> Self {
+        let per_second = f64::from(per_second);
+        Self { per_second, most: per_second + extra, left: per_second + extra, filled: now }
     }
 
-    fn refill(&mut self, seconds: f64) {
-        self.left = (self.left + seconds * self.per_second).min(self.per_second);
-    }
-
-    fn take(&mut self, amount: f64) -> bool {
-        self.left -= amount;
-        self.left >= 0.0
+    fn take(&mut self, amount: f64, now: Instant) {
+        let seconds = now.saturating_duration_since(self.filled).as_secs_f64();
+        self.filled = now;
+        self.left = (self.left + seconds * self.per_second).min(self.most) - amount;
     }
 }
 
 impl Rate {
     pub(crate) fn new(messages_per_second: u32, bytes_per_second: u32, now: Instant) -> Self {
-        Self { messages: Bucket::new(messages_per_second), bytes: Bucket::new(bytes_per_second), filled: now }
+        Self {
+            messages: Bucket::new(messages_per_second, 0.0, now),
+            bytes: Bucket::new(bytes_per_second, FRAME_HEADER, now),
+        }
     }
 
-    /// Accounts for one message. False once the client sent too much.
-    #[expect(clippy::cast_precision_loss, reason = "messages are far smaller than 2^53 bytes")]
-    pub(crate) fn allows(&mut self, bytes: usize, now: Instant) -> bool {
-        let seconds = now.saturating_duration_since(self.filled).as_secs_f64();
-        self.filled = now;
-        self.messages.refill(seconds);
-        self.bytes.refill(seconds);
-        self.messages.take(1.0) && self.bytes.take(bytes as f64)
+    pub(crate) fn count_message(&mut self, now: Instant) {
+        self.messages.take(1.0, now);
+    }
+
+    /// Counts what was read, which need not be a whole message.
+    #[expect(clippy::cast_precision_loss, reason = "one read is far smaller than 2^53 bytes")]
+    pub(crate) fn count_bytes(&mut self, bytes: usize, now: Instant) {
+        self.bytes.take(bytes as f64, now);
+    }
+
+    /// Whether the client sent too much.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.messages.left < 0.0 || self.bytes.left < 0.0
     }
 }
 
@@ -49,28 +60,35 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    /// How many messages come through at once, of a hundred.
+    fn through(rate: &mut Rate, now: Instant) -> usize {
+        (0..100)
+            .take_while(|_| {
+                rate.count_message(now);
+                !rate.is_spent()
+            })
+            .count()
+    }
+
     #[test]
     fn a_second_holds_a_seconds_worth() {
         let now = Instant::now();
+        assert_eq!(through(&mut Rate::new(10, 1000, now), now), 10);
         let mut rate = Rate::new(10, 1000, now);
-        assert!((0..10).all(|_| rate.allows(1, now)));
-        assert!(!rate.allows(1, now));
-        let mut rate = Rate::new(10, 1000, now);
-        assert!(rate.allows(1000, now));
-        assert!(!rate.allows(1, now));
+        rate.count_bytes(1014, now);
+        assert!(!rate.is_spent(), "a message of 1000 bytes and its header");
+        rate.count_bytes(1, now);
+        assert!(rate.is_spent());
     }
 
     #[test]
     fn a_pause_gives_back_no_more_than_a_second() {
         let now = Instant::now();
         let mut rate = Rate::new(10, 1000, now);
-        assert!((0..10).all(|_| rate.allows(0, now)));
-        let later = now + Duration::from_millis(200);
-        assert!((0..2).all(|_| rate.allows(0, later)));
-        assert!(!rate.allows(0, later));
+        (0..10).for_each(|_| rate.count_message(now));
+        assert_eq!(through(&mut rate, now + Duration::from_millis(200)), 2);
         let mut rate = Rate::new(10, 1000, now);
-        let much_later = now + Duration::from_secs(3600);
-        assert!((0..10).all(|_| rate.allows(0, much_later)));
-        assert!(!rate.allows(0, much_later));
+        (0..10).for_each(|_| rate.count_message(now));
+        assert_eq!(through(&mut rate, now + Duration::from_secs(3600)), 10);
     }
 }

@@ -113,6 +113,12 @@ impl Refusal {
         Self::named(503, "unavailable", "the room listing is not available; try again later")
     }
 
+    /// 503: the room did not answer in time.
+    #[must_use]
+    pub fn room_busy() -> Self {
+        Self::named(503, "room_busy", "the room does not answer; try again later")
+    }
+
     /// 403: a browser asks for a page that may not use the server.
     #[must_use]
     pub fn origin_not_allowed() -> Self {
@@ -147,7 +153,7 @@ impl Refusal {
         )
     }
 
-    /// 400: the request body is not a JSON object of bounded depth.
+    /// 400: the request body is not a JSON object of bounded depth and number of values.
     #[must_use]
     pub fn bad_options() -> Self {
         Self::named(400, "bad_options", "the request body is not a JSON object")

@@ -8,7 +8,7 @@ use crate::sync::lock;
 use dashmap::DashMap;
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 use tokio::runtime::Handle;
@@ -80,9 +80,19 @@ pub(crate) struct Entry {
     pub(crate) home: Option<Handle>,
     age: u64,
     listing: Mutex<Arc<Listing>>,
+    /// Whether a request for a seat was given up and the room has answered none since.
+    silent: AtomicBool,
 }
 
 impl Entry {
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_silent(&self, silent: bool) {
+        self.silent.store(silent, Ordering::SeqCst);
+    }
+
     pub(crate) fn listing(&self) -> Arc<Listing> {
         lock(&self.listing).clone()
     }
@@ -114,7 +124,8 @@ impl Registry {
         let id = RoomId::random();
         let listing = Listing::unpublished(name.clone(), filter, id, self.process_id);
         let age = self.ages.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Entry { id, name: name.clone(), link, home, age, listing: Mutex::new(Arc::new(listing)) })
+        let listing = Mutex::new(Arc::new(listing));
+        Arc::new(Entry { id, name: name.clone(), link, home, age, listing, silent: AtomicBool::new(false) })
     }
 
     pub(crate) fn insert(&self, entry: &Arc<Entry>) {

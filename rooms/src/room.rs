@@ -58,7 +58,7 @@ pub trait Room: Send + Sized + 'static {
         Ok(())
     }
 
-    /// A promised seat expired: its client never came.
+    /// A promised seat is free again before its client came: it expired, was closed, or nobody was left to tell of it.
     fn on_unreserve(&mut self, cx: &mut Cx<'_, Self>, client: SessionId) {
         let _ = (cx, client);
     }
@@ -175,7 +175,7 @@ pub trait Definition: Send + Sync + 'static {
     type Room: Room;
 
     /// Decides whether a client may ask for a seat, before any is reserved. Ends with a refusal (525) when it takes
-    /// longer than [`Config::authorize_timeout`](crate::Config::authorize_timeout); it must not panic.
+    /// longer than [`Config::authorize_timeout`](crate::Config::authorize_timeout), and with 523 when it panics.
     ///
     /// # Errors
     /// A refusal, usually [`Refusal::auth_failed`] or one with a code of the application's own.

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// The longest time that is told apart from for ever: ten years. An instant further away may not exist.
+pub(crate) const FAR: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 /// Something that is due at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
@@ -59,14 +62,20 @@ impl Schedule {
         self.entries.first_key_value().map(|(slot, _)| slot.0)
     }
 
+    /// Whether the time is over in which clients had to do something.
+    pub(crate) fn has_deadline(&self, now: Instant) -> bool {
+        let mut due = self.entries.range(..=Slot(now, u64::MAX)).map(|(_, due)| due);
+        due.any(|due| matches!(due, Due::Seat(_) | Due::Unclaimed))
+    }
+
     pub(crate) fn once(&mut self, now: Instant, delay: Duration) -> TimerId {
-        self.start(now + delay, None)
+        self.start(now + delay.min(FAR), None)
     }
 
     /// A timer every `period`, at least a millisecond, on a grid that starts now. After a stall up to `catch_up`
     /// missed turns come at once, the rest are skipped; the grid stays.
     pub(crate) fn every(&mut self, now: Instant, period: Duration, catch_up: u32) -> TimerId {
-        let period = period.max(Duration::from_millis(1));
+        let period = period.clamp(Duration::from_millis(1), FAR);
         self.start(now + period, Some(Repeat { period, catch_up }))
     }
 
@@ -137,6 +146,14 @@ mod tests {
             [Some((TICK, Due::Timer(first))), Some((TICK, Due::Timer(second))), None]
         );
         assert_eq!(pop(TICK * 3), Some((TICK * 2, Due::Timer(late))));
+    }
+
+    #[test]
+    fn a_time_that_never_comes_is_no_fault() {
+        let mut schedule = Schedule::default();
+        schedule.once(Instant::now(), Duration::MAX);
+        schedule.every(Instant::now(), Duration::MAX, 0);
+        assert_eq!(turns(&mut schedule, Instant::now() + TICK), 0);
     }
 
     // Field reports U55 and U58: the grid does not drift, and a stall gives a bounded number of turns.

@@ -13,7 +13,8 @@ use crate::state::Knowledge;
 use bytes::{Bytes, BytesMut};
 use std::sync::Arc;
 
-/// The most bytes of broadcasts that wait for the end of a turn, unless one alone is larger.
+/// The most bytes of broadcasts, or of one client's frames, that wait for the end of a turn, unless one alone is
+/// larger.
 const TURN_BYTES: usize = 64 * 1024;
 
 /// The frames that a socket keeps space for while it waits for the next.
@@ -119,6 +120,11 @@ impl Socket {
     /// Whether the client has acknowledged its join, and with it been given the room's state.
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.acknowledged
+    }
+
+    /// Whether what waits should leave before `frame` comes in: a turn may send more than a queue may hold.
+    pub(crate) fn is_full(&self, frame: &Frame) -> bool {
+        self.acknowledged && self.pending_bytes + frame.size() > TURN_BYTES
     }
 
     /// Puts in a frame for this client alone, ahead of all that waits.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// Frames in one write.
-const WRITE_BATCH: usize = 64;
+pub(crate) const WRITE_BATCH: usize = 64;
 
 /// A stream that has become a WebSocket.
 pub(crate) struct Incoming<R> {

@@ -6,7 +6,7 @@ use crate::connection::{Connection, Seat};
 use crate::counters::Counters;
 use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
-use crate::mail::{Connect, Control};
+use crate::mail::{Connect, Control, RoomGone};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
 use crate::server::Server;
@@ -22,7 +22,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
@@ -170,6 +170,7 @@ where
         return Connection::new(reader, early, outbox, None, shared.clone()).run().await;
     };
     shared.sockets.insert(socket.0, outbox.clone());
+    let (answered, answer) = oneshot::channel();
     let connect = Connect {
         session,
         token: wanted.token,
@@ -177,13 +178,26 @@ where
         knows: wanted.knows,
         socket,
         outbox: outbox.clone(),
+        answered,
     };
-    if entry.link.send(Control::Connect(connect)).await.is_err() {
+    let introduced =
+        introduce(entry.link.send(Control::Connect(connect)), answer, outbox.clone(), reconnecting);
+    let seat = Some(Seat { entry, session, socket });
+    let connection = Connection::new(reader, early, outbox, seat, shared.clone());
+    connection.introduced_by(timeout(shared.config.handshake_timeout, introduced)).run().await;
+    shared.sockets.remove(&socket.0);
+}
+
+/// Brings a socket to its room and waits until the room has answered it. A room that ends before gives no seat.
+async fn introduce(
+    connect: impl Future<Output = Result<(), RoomGone>>,
+    answer: oneshot::Receiver<()>,
+    outbox: Arc<Outbox>,
+    reconnecting: bool,
+) {
+    if connect.await.is_err() || answer.await.is_err() {
         refuse(&outbox, reconnecting, &Refusal::seat_expired());
     }
-    let seat = Some(Seat { entry, session, socket });
-    Connection::new(reader, early, outbox, seat, shared.clone()).run().await;
-    shared.sockets.remove(&socket.0);
 }
 
 /// Upgrades a request for a latency probe: every message is answered with one byte, for a second.

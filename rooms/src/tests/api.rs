@@ -163,7 +163,8 @@ async fn what_is_sent_after_the_patch_leaves_at_its_tick_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn more_than_a_queue_holds_does_not_wait_for_the_patch_and_is_not_lost() {
-    let world = world(Config { outbound_queue_bytes: 10_500, ..Config::default() });
+    let world =
+        world(Config { outbound_queue_bytes: 10_500, max_message_bytes: 10_500, ..Config::default() });
     let mut client = join(&world).await;
     client.send("much", &15).await;
     let early = client.rest().await.len();

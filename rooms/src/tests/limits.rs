@@ -45,7 +45,8 @@ async fn a_slow_reader_is_closed_at_the_bound_and_no_other_notices() {
 
 #[tokio::test(start_paused = true)]
 async fn a_queue_before_the_acknowledgement_is_bounded_too() {
-    let world = World::new(Config { outbound_queue_bytes: 10_000, ..Config::default() });
+    let world =
+        World::new(Config { outbound_queue_bytes: 10_000, max_message_bytes: 10_000, ..Config::default() });
     let seat = world.seat(Method::Create, "room", nothing()).await.unwrap();
     let mut client = world.open(seat, None).await.unwrap();
     client.send(FLOOD, 20).await;

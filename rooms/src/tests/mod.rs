@@ -6,6 +6,7 @@ mod life;
 mod limits;
 mod matchmaking;
 mod plan;
+mod pressure;
 mod sockets;
 mod transcripts;
 pub(crate) mod valve;
@@ -50,6 +51,7 @@ struct Recorder {
     picky: bool,
     /// Pads broadcast so far.
     pads: u64,
+    promised: Arc<Mutex<i64>>,
 }
 
 const SAY: u32 = 0;
@@ -67,6 +69,8 @@ const MIX: u32 = 9;
 struct Recorders {
     log: Log,
     handles: Arc<Mutex<Vec<RoomHandle<u64>>>>,
+    /// Seats that rooms were asked for and granted, less those whose client came or did not.
+    promised: Arc<Mutex<i64>>,
 }
 
 impl Definition for Recorders {
@@ -76,6 +80,7 @@ impl Definition for Recorders {
         if let Some(delay) = request.options["delay"].as_u64() {
             tokio::time::sleep(Duration::from_millis(delay)).await;
         }
+        assert_ne!(request.options["auth"], "panic", "asked to panic");
         if request.options["auth"] == "refuse" { Err(Refusal::auth_failed()) } else { Ok(()) }
     }
 
@@ -89,7 +94,8 @@ impl Definition for Recorders {
         lock(&self.handles).push(cx.handle());
         let hold = options["hold"].as_u64().map(Duration::from_millis);
         let picky = options["picky"] == true;
-        Ok(Recorder { log: self.log.clone(), hold, stays: options["stays"] == true, picky, pads: 0 })
+        let (log, promised) = (self.log.clone(), self.promised.clone());
+        Ok(Recorder { log, hold, stays: options["stays"] == true, picky, pads: 0, promised })
     }
 
     fn settings(&self) -> RoomSettings {
@@ -123,10 +129,19 @@ impl Room for Recorder {
         options: &Value,
         (): &(),
     ) -> Result<(), Refusal> {
-        if self.picky && options["unfit"] == true { Err(Refusal::room_full()) } else { Ok(()) }
+        if self.picky && options["unfit"] == true {
+            return Err(Refusal::room_full());
+        }
+        *lock(&self.promised) += 1;
+        Ok(())
+    }
+
+    fn on_unreserve(&mut self, _: &mut Cx<'_, Self>, _: SessionId) {
+        *lock(&self.promised) -= 1;
     }
 
     fn on_join(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: Join<()>) -> Result<(), Refusal> {
+        *lock(&self.promised) -= 1;
         self.hear(Heard::Join(client));
         cx.send(client, "welcome", &1).unwrap();
         Ok(())

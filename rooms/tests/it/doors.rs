@@ -30,6 +30,7 @@ fn grants(answer: &Answer) -> Option<&str> {
 async fn a_page_can_read_every_answer_errors_included() {
     let server = running(|config| {
         config.max_options_bytes = 100;
+        config.max_options_values = 10;
         config.joins_per_second_per_address = 1;
     })
     .await;
@@ -39,6 +40,8 @@ async fn a_page_can_read_every_answer_errors_included() {
         (create("{}"), 200),
         (create("{"), 400),
         (create(&" ".repeat(101)), 413),
+        (create(r#"{"a":[0,0,0,0,0,0,0,0,0]}"#), 200),
+        (create(r#"{"a":[0,0,0,0,0,0,0,0,0,0]}"#), 400),
         (create("{}").replace("application/json", "text/plain"), 415),
         (with_body(&from(ORIGIN, "POST /matchmake/create/nothing"), "{}"), 520),
         (with_body(&from(ORIGIN, "POST /v17/matchmake/create/nothing"), "{}"), 520),
