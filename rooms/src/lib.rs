@@ -124,6 +124,9 @@ pub use message::{BadMessage, Message, MessageType, Payload};
 pub use messages::Messages;
 pub use origin::Origins;
 pub use pack::EncodeError;
+/// What the state of a room is made of. A struct that derives its `State` says where the crate is:
+/// `#[state(crate = "playerthree_rooms::schema")]`.
+pub use playerthree_rooms_state as schema;
 pub use presence::{Delivery, MemoryPresence, Pending, Presence, PresenceError, Subscription};
 pub use refusal::Refusal;
 pub use registry::Listing;

@@ -1,8 +1,8 @@
 // The classes that a client's author would write for the state of the example program `mutations`.
 
-const wide = Object.fromEntries(
-  Array.from({ length: 63 }, (_, index) => [`f${index}`, index === 40 ? ["uint8"] : index >= 20 && index <= 22 ? "Point" : "uint8"]),
-);
+const REFERENCES = { 20: "Point", 21: ["Point"], 22: "Point", 40: ["uint8"] };
+const wide = Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`f${index}`, REFERENCES[index] ?? "uint8"]));
+const elder = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`e${index}`, index === 20 ? "Point" : "uint8"]));
 
 const FIELDS = {
   Point: { x: "float32", y: "float32" },
@@ -18,6 +18,8 @@ const FIELDS = {
     alive: "boolean",
   },
   Wide: wide,
+  Elder: elder,
+  Heir: { e21: ["uint8"], e22: "Point" },
   Tree: { name: "string", children: ["Tree"] },
   Hero: { name: "string", x: "float32", tags: ["string"], stacks: { map: "Stack" }, mark: "Point" },
   Team: { lead: "Hero", next: "Hero", members: ["Hero"], names: { map: "Hero" } },
@@ -61,6 +63,7 @@ const FIELDS = {
     ranks: ["Team"],
     squads: { collection: "Team" },
     marks: { map: "Point" },
+    heir: "Heir",
   },
 };
 
@@ -75,11 +78,13 @@ export function World(major, library) {
   class Stack extends Schema {}
   class Unit extends Base {}
   class Wide extends Schema {}
+  class Elder extends Schema {}
+  class Heir extends Elder {}
   class Tree extends Schema {}
   class Hero extends Schema {}
   class Team extends Schema {}
   class World extends Schema {}
-  const classes = { Point, Base, Stack, Unit, Wide, Tree, Hero, Team, World };
+  const classes = { Point, Base, Stack, Unit, Wide, Elder, Heir, Tree, Hero, Team, World };
   const resolve = (type) => {
     if (typeof type === "string") return classes[type] ?? type;
     if (Array.isArray(type)) return type.map(resolve);

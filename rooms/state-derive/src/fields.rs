@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use syn::ext::IdentExt as _;
-use syn::{Data, DeriveInput, Error, Fields, Ident, LitInt, LitStr, Type};
+use syn::{Data, DeriveInput, Error, Fields, Ident, LitInt, LitStr, Path, Type, parse_quote};
 
 /// The most tags that restrict fields.
 const TAGS: u8 = 64;
+
+/// Names that mean something else to a decoder: it throws, or loses the field without a word.
+const TAKEN: [&str; 4] = ["__proto__", "constructor", "isTrackingPaused", "toJSON"];
 
 /// A field that clients hold.
 pub(crate) struct Field {
@@ -18,6 +21,8 @@ pub(crate) struct Field {
 
 /// A struct's fields.
 pub(crate) struct Layout {
+    /// Where the crate of the trait is.
+    pub(crate) krate: Path,
     pub(crate) parent: Option<(Ident, Type)>,
     pub(crate) fields: Vec<Field>,
 }
@@ -49,7 +54,7 @@ pub(crate) fn layout(input: &DeriveInput) -> Result<Layout, Error> {
             "State is for types without parameters: clients see one type",
         ));
     }
-    let mut layout = Layout { parent: None, fields: Vec::new() };
+    let mut layout = Layout { krate: krate(input)?, parent: None, fields: Vec::new() };
     let mut names = HashSet::new();
     for (place, field) in named.named.iter().enumerate() {
         let attributes = attributes(field)?;
@@ -65,12 +70,42 @@ pub(crate) fn layout(input: &DeriveInput) -> Result<Layout, Error> {
             continue;
         }
         let name = attributes.name.unwrap_or_else(|| ident.unraw().to_string());
+        if !is_carried(&name) {
+            return Err(Error::new_spanned(
+                field,
+                "clients cannot hold a field of this name: a name is letters, digits, `_` and `$`, does not begin \
+                 with a digit, and is none that their decoders use",
+            ));
+        }
         if !names.insert(name.clone()) {
             return Err(Error::new_spanned(field, "another field has this name"));
         }
         layout.fields.push(Field { ident, ty: field.ty.clone(), name, tag: attributes.tag });
     }
     Ok(layout)
+}
+
+/// Whether the decoders of all generations hold a field of this name. They keep numbers for indexes and `~` for
+/// themselves.
+fn is_carried(name: &str) -> bool {
+    let is_letter = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+    name.starts_with(is_letter)
+        && name.chars().all(|c| is_letter(c) || c.is_numeric())
+        && !TAKEN.contains(&name)
+}
+
+fn krate(input: &DeriveInput) -> Result<Path, Error> {
+    let mut krate = parse_quote!(::playerthree_rooms_state);
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("state")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                return Err(meta.error("expected `crate = \"…\"`"));
+            }
+            krate = meta.value()?.parse::<LitStr>()?.parse_with(Path::parse_mod_style)?;
+            Ok(())
+        })?;
+    }
+    Ok(krate)
 }
 
 fn attributes(field: &syn::Field) -> Result<Attributes, Error> {

@@ -225,6 +225,21 @@
 //! struct Wrong { #[state(view)] secret: Shared<Point> }
 //! ```
 //!
+//! So is a name that a decoder uses for itself, or one that the parent has.
+//!
+//! ```compile_fail
+//! #[derive(playerthree_rooms_state::State)]
+//! struct Wrong { constructor: u8 }
+//! ```
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::State;
+//! #[derive(State)]
+//! struct Parent { x: f32 }
+//! #[derive(State)]
+//! struct Wrong { #[state(extends)] parent: Parent, #[state(rename = "x")] left: f32 }
+//! ```
+//!
 //! # Limits
 //!
 //! | what | most | past it |
@@ -235,6 +250,7 @@
 //! | structures over a room's life | [`MAX_REFS`] | [`Fault::NoReferences`], the room is closed |
 //! | items of a collection | 2^32 − 1 | [`Fault::NoIndexes`], the room is closed |
 //! | entries of a view | [`MAX_VIEW_ENTRIES`] | [`View::add`] returns false |
+//! | bytes of a full state or a patch, for one client | a room's `outbound_queue_bytes` | the room is closed |
 //!
 //! # One stream for three generations
 //!
@@ -272,7 +288,7 @@ pub use writer::{Fault, Joining, MAX_DEPTH, MAX_REFS};
 /// What `#[derive(State)]` writes against.
 #[doc(hidden)]
 pub mod derive {
-    pub use crate::object::Group;
+    pub use crate::object::{Group, Names};
     pub use crate::reflection::{TypeBuilder, Types};
     pub use crate::shared::Search;
     pub use crate::value::{patch_field, repeat_field, withdraw_field};

@@ -29,7 +29,10 @@ pub const MAX_FIELDS: u8 = 63;
 /// Fields have the order in which they stand, and the name they have, or `#[state(rename = "…")]`. A field marked
 /// `#[state(skip)]` is the server's own. `#[state(view)]` or `#[state(view = 3)]` restricts a field to the clients
 /// whose [`View`](crate::View) holds the item it is in. `#[state(extends)]` on the first field makes its fields the
-/// first fields of this type, as a subclass has those of its parent.
+/// first fields of this type, as a subclass has those of its parent; no two of them may have one name.
+///
+/// A crate that has this one through another says where: `#[state(crate = "playerthree_rooms::schema")]` on the
+/// struct.
 pub trait State: Send + 'static {
     /// What the clients hold of the fields.
     #[doc(hidden)]
@@ -37,6 +40,9 @@ pub trait State: Send + 'static {
     /// Fields, those of the parent included.
     #[doc(hidden)]
     const FIELDS: u8;
+    /// What the fields are called.
+    #[doc(hidden)]
+    const NAMES: &'static Names;
     /// The tags of restricted fields, one bit each.
     #[doc(hidden)]
     const TAGS: u64;
@@ -74,6 +80,52 @@ pub trait State: Send + 'static {
     /// Looks for shared instances in the fields.
     #[doc(hidden)]
     fn search_fields(&self, search: &mut Search);
+}
+
+/// The names of a type's own fields, and of those that come first.
+#[doc(hidden)]
+pub struct Names {
+    pub own: &'static [&'static str],
+    pub parent: Option<&'static Names>,
+}
+
+impl Names {
+    /// Whether no own field is called as one that comes first: a decoder holds one value for both.
+    #[must_use]
+    pub const fn are_distinct(&self) -> bool {
+        let mut before = self.parent;
+        while let Some(names) = before {
+            let mut at = 0;
+            while at < self.own.len() {
+                if names.contain(self.own[at]) {
+                    return false;
+                }
+                at += 1;
+            }
+            before = names.parent;
+        }
+        true
+    }
+
+    const fn contain(&self, name: &str) -> bool {
+        let mut at = 0;
+        while at < self.own.len() {
+            if is_same(self.own[at].as_bytes(), name.as_bytes()) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+/// Equality, which constants cannot ask for otherwise.
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// Fields that the same clients see.

@@ -69,14 +69,22 @@ impl Types {
     #[expect(clippy::cast_possible_truncation, reason = "a program has fewer than 2^32 types")]
     pub(crate) fn of<S: State>(&mut self) -> u32 {
         let rust = TypeId::of::<S>();
-        if let Some(known) = self.0.iter().position(|known| known.rust == rust) {
+        if let Some(known) = self.find(rust) {
             return known as u32;
         }
         S::describe_parent(self);
+        // A parent whose fields mention this type has described it.
+        if let Some(known) = self.find(rust) {
+            return known as u32;
+        }
         let id = self.0.len();
         self.0.push(Type { rust, parent: None, fields: Vec::new() });
         S::describe(&mut TypeBuilder { types: self, id });
         id as u32
+    }
+
+    fn find(&self, rust: TypeId) -> Option<usize> {
+        self.0.iter().position(|known| known.rust == rust)
     }
 }
 

@@ -239,3 +239,16 @@ impl Writer {
         self.audience.pop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_that_hands_out_its_last_reference_is_at_an_end() {
+        let mut writer = Writer { next_ref: MAX_REFS - 1, ..Writer::new() };
+        assert_eq!((writer.fresh_ref(), writer.fault), (MAX_REFS - 1, None));
+        writer.fresh_ref();
+        assert_eq!(writer.fault, Some(Fault::NoReferences));
+    }
+}

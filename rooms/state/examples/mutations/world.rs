@@ -39,7 +39,8 @@ pub(crate) struct Unit {
     alive: bool,
 }
 
-/// As many fields as a type may have, and replaced references around field 21.
+/// As many fields as a type may have. Field 21 is a list that is replaced while its neighbours introduce references:
+/// the byte that says so is the one that decoders take for a type id behind a reference.
 #[derive(State)]
 pub(crate) struct Wide {
     f0: u8,
@@ -63,7 +64,7 @@ pub(crate) struct Wide {
     f18: u8,
     f19: u8,
     f20: Option<Point>,
-    f21: Option<Point>,
+    f21: List<Point>,
     f22: Option<Point>,
     f23: u8,
     f24: u8,
@@ -105,6 +106,41 @@ pub(crate) struct Wide {
     f60: u8,
     f61: u8,
     f62: u8,
+}
+
+/// Nothing but what makes the parent of [`Heir`] end at field 20.
+#[derive(State)]
+pub(crate) struct Elder {
+    e0: u8,
+    e1: u8,
+    e2: u8,
+    e3: u8,
+    e4: u8,
+    e5: u8,
+    e6: u8,
+    e7: u8,
+    e8: u8,
+    e9: u8,
+    e10: u8,
+    e11: u8,
+    e12: u8,
+    e13: u8,
+    e14: u8,
+    e15: u8,
+    e16: u8,
+    e17: u8,
+    e18: u8,
+    e19: u8,
+    e20: Option<Point>,
+}
+
+/// A type whose own first field is field 21, behind a parent's that introduces references.
+#[derive(State)]
+pub(crate) struct Heir {
+    #[state(extends)]
+    elder: Elder,
+    e21: List<u8>,
+    e22: Option<Point>,
 }
 
 /// A type that holds itself.
@@ -187,6 +223,58 @@ pub(crate) struct World {
     ranks: List<Team>,
     squads: Bag<Team>,
     marks: Map<Shared<Point>>,
+    heir: Heir,
+}
+
+model!(Elder {
+    e0,
+    e1,
+    e2,
+    e3,
+    e4,
+    e5,
+    e6,
+    e7,
+    e8,
+    e9,
+    e10,
+    e11,
+    e12,
+    e13,
+    e14,
+    e15,
+    e16,
+    e17,
+    e18,
+    e19,
+    e20
+});
+
+/// Changes fields 20 to 22 in one step, most of the time.
+impl Model for Heir {
+    fn random(rng: &mut Rng) -> Self {
+        Self { elder: Elder::random(rng), e21: List::random(rng), e22: Option::random(rng) }
+    }
+
+    fn mutate(&mut self, rng: &mut Rng) {
+        if rng.u8(0..4) == 0 {
+            self.elder.mutate(rng);
+        }
+        self.elder.e20 = Option::random(rng);
+        self.e21 = List::random(rng);
+        self.e22 = Option::random(rng);
+    }
+
+    fn json(&self) -> Value {
+        let Value::Object(mut fields) = self.elder.json() else { return Value::Null };
+        fields.insert("e21".to_owned(), self.e21.json());
+        fields.insert("e22".to_owned(), self.e22.json());
+        Value::Object(fields)
+    }
+
+    fn structures(&self) -> usize {
+        self.elder.structures() + self.e21.structures() + self.e22.structures()
+    }
 }
 
 model!(Point { x, y });
@@ -370,4 +458,5 @@ model!(World {
     ranks,
     squads,
     marks,
+    heir,
 });
