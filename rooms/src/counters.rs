@@ -158,7 +158,7 @@ pub struct Snapshot {
     pub queued_mail: usize,
     /// Rooms ever created.
     pub rooms_created: u64,
-    /// Rooms that ended by a panic of theirs.
+    /// Rooms that ended by a panic of theirs or a state beyond its limits.
     pub rooms_failed: u64,
     /// Clients that joined, by [`Generation::label`].
     pub joins: Vec<(&'static str, u64)>,

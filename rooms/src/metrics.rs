@@ -81,7 +81,11 @@ impl Collector for Counts {
         }
         for (name, help, value) in [
             ("created", "Rooms created", counts.rooms_created),
-            ("failed", "Rooms that ended by a panic of theirs", counts.rooms_failed),
+            (
+                "failed",
+                "Rooms that ended by a panic of theirs or a state beyond its limits",
+                counts.rooms_failed,
+            ),
             ("matchmaking_requests", "Matchmaking requests over HTTP", counts.matchmaking_requests),
             ("reconnections", "Seats taken back after a drop", counts.reconnections),
             ("messages_in", "WebSocket messages received, pings counted", counts.messages_in),

@@ -37,7 +37,9 @@ pub trait Room: Send + Sized + 'static {
     /// [patch interval](Cx::set_patch_interval) in which it changed they are sent what changed. A room either always
     /// has a state or never; the default has none.
     ///
-    /// A state beyond the limits of its crate closes the room as a panic would.
+    /// A state beyond the limits of its crate, and one of which a single frame is larger than
+    /// [`Config::outbound_queue_bytes`](crate::Config::outbound_queue_bytes), closes the room: every client gets close
+    /// 4002 `room_failed`, then `on_leave` and `on_dispose` run as ever.
     fn state(&mut self) -> Option<&mut dyn Synchronized> {
         None
     }

@@ -7,6 +7,7 @@
 use crate::actor::Actor;
 use crate::close::CloseReason;
 use crate::core::Core;
+use crate::counters::count;
 use crate::frame::Frame;
 use crate::generation::Generation;
 use crate::id::SessionId;
@@ -70,6 +71,16 @@ impl Reflections {
     }
 }
 
+/// Why clients cannot be told of a state any more.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum Untold {
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// One frame of it is beyond [`Config::outbound_queue_bytes`](crate::Config::outbound_queue_bytes).
+    #[error("a frame of the state is larger than a client's queue")]
+    TooLarge,
+}
+
 impl<R: Room> Actor<R> {
     /// Describes the types of the state, which a join says.
     pub(crate) fn describe_state(&mut self) -> Result<(), Refusal> {
@@ -83,18 +94,33 @@ impl<R: Room> Actor<R> {
 
     /// A client acknowledged its join: it is given the state, then all that waits for it.
     pub(crate) fn acknowledge(&mut self, session: SessionId) {
-        if let Some(joining) = self.core.joining(session)
-            && let Some(state) = self.room.state()
-        {
-            match state.full(joining) {
-                Ok((patch, full)) => {
-                    self.core.send_patch(&patch, None);
-                    self.core.send_full(session, &full);
-                }
-                Err(fault) => self.core.fail(fault),
-            }
+        if let Some(joining) = self.core.joining(session) {
+            let told = self.tell_changes().and_then(|()| self.tell_all(session, joining));
+            self.core.go_on(told);
         }
         self.core.acknowledge(session);
+    }
+
+    /// Brings the clients that have the state up to date, and their views with it.
+    fn tell_changes(&mut self) -> Result<(), Untold> {
+        let Some(state) = self.room.state() else { return Ok(()) };
+        let (patch, full) = if self.core.is_view_changed() {
+            // What a view shows anew is taken from the state after the patch.
+            let (patch, full) = state.full(Joining::New)?;
+            (patch, Some(full))
+        } else {
+            (state.patch()?, None)
+        };
+        self.core.send_patch(&patch, full.as_deref())
+    }
+
+    /// Gives one client the state, right after the others were told what changed.
+    fn tell_all(&mut self, session: SessionId, joining: Joining) -> Result<(), Untold> {
+        let Some(state) = self.room.state() else { return Ok(()) };
+        let (patch, full) = state.full(joining)?;
+        // Empty, unless the room changes its state whenever it hands it out.
+        self.core.send_patch(&patch, None)?;
+        self.core.send_full(session, &full)
     }
 
     /// Has a patch come at its time, if there is something to say.
@@ -107,18 +133,8 @@ impl<R: Room> Actor<R> {
 
     /// A patch is due: sends what changed, then what waits for it.
     pub(crate) fn patch(&mut self) {
-        if let Some(state) = self.room.state() {
-            let made = if self.core.is_view_changed() {
-                // What a view shows anew is taken from the state after the patch.
-                state.full(Joining::New).map(|(patch, full)| (patch, Some(full)))
-            } else {
-                state.patch().map(|patch| (patch, None))
-            };
-            match made {
-                Ok((patch, full)) => self.core.send_patch(&patch, full.as_deref()),
-                Err(fault) => self.core.fail(fault),
-            }
-        }
+        let told = self.tell_changes();
+        self.core.go_on(told);
         self.core.patch();
     }
 }
@@ -136,44 +152,59 @@ impl<E> Core<E> {
     }
 
     /// Sends each client that has the state its part of a patch. `full` is the state after it, where a view changed.
-    fn send_patch(&mut self, patch: &Patch, full: Option<&Full>) {
+    fn send_patch(&mut self, patch: &Patch, full: Option<&Full>) -> Result<(), Untold> {
+        if !self.connected().any(|session| self.has_state(session)) {
+            return Ok(());
+        }
         // Clients that have yet to acknowledge get the state in full, with this patch in it.
         let mut others: Vec<SessionId> = self.without_state().collect();
-        for (session, frame) in self.own_patches(patch, full) {
+        for (session, frame) in self.own_patches(patch, full)? {
             self.send(session, &frame);
             others.push(session);
         }
         if !patch.shared().is_empty() {
-            self.broadcast(&Frame::state(wire::ROOM_STATE_PATCH, &[patch.shared()]), &others);
+            let frame = self.state_frame(wire::ROOM_STATE_PATCH, &[patch.shared()])?;
+            self.broadcast(&frame, &others);
         }
+        Ok(())
     }
 
     /// The patches of clients that get more than the shared one.
-    fn own_patches(&mut self, patch: &Patch, full: Option<&Full>) -> Vec<(SessionId, Frame)> {
+    fn own_patches(&mut self, patch: &Patch, full: Option<&Full>) -> Result<Vec<(SessionId, Frame)>, Untold> {
         let mut views = std::mem::take(&mut self.views);
-        let mut frames = Vec::new();
-        for (session, view) in &mut views {
-            if !self.has_state(*session) {
-                continue;
-            }
-            let restricted = patch.restricted(view, full.filter(|_| view.is_changed()));
-            if !restricted.is_empty() {
-                frames.push((*session, Frame::state(wire::ROOM_STATE_PATCH, &[patch.shared(), &restricted])));
-            }
-        }
+        let frames = views
+            .iter_mut()
+            .filter(|(session, _)| self.has_state(**session))
+            .filter_map(|(session, view)| {
+                let restricted = patch.restricted(view, full.filter(|_| view.is_changed()));
+                let parts: [&[u8]; 2] = [patch.shared(), &restricted];
+                let frame = || self.state_frame(wire::ROOM_STATE_PATCH, &parts);
+                (!restricted.is_empty()).then(|| Ok((*session, frame()?)))
+            })
+            .collect();
         self.views = views;
         frames
     }
 
-    fn send_full(&mut self, session: SessionId, full: &Full) {
+    fn send_full(&mut self, session: SessionId, full: &Full) -> Result<(), Untold> {
         let restricted = self.views.get_mut(&session).map(|view| full.restricted(view)).unwrap_or_default();
-        let frame = Frame::state(wire::ROOM_STATE, &[full.shared(), &restricted]);
+        let frame = self.state_frame(wire::ROOM_STATE, &[full.shared(), &restricted])?;
         self.send_first(session, &frame);
+        Ok(())
     }
 
-    /// The clients cannot be told of the state any more.
-    fn fail(&mut self, fault: Fault) {
-        tracing::error!(room = %self.entry.id, name = %self.entry.name, %fault, "a room's state is beyond its limits");
+    /// A frame of the state, unless no client's queue can hold it: its readers would be closed and come back to the
+    /// same frame again and again.
+    fn state_frame(&self, code: u8, parts: &[&[u8]]) -> Result<Frame, Untold> {
+        let frame = Frame::state(code, parts);
+        if frame.size() > self.shared.config.outbound_queue_bytes { Err(Untold::TooLarge) } else { Ok(frame) }
+    }
+
+    /// Closes the room where the clients cannot be told of its state any more.
+    fn go_on(&mut self, told: Result<(), Untold>) {
+        let Err(untold) = told else { return };
+        tracing::error!(room = %self.entry.id, name = %self.entry.name, %untold, "a room's state is beyond its limits");
+        count(&self.shared.counters.rooms_failed);
         self.closing = true;
         self.stale = true;
         self.depart_all(CloseReason::RoomFailed);

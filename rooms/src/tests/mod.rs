@@ -8,6 +8,7 @@ mod matchmaking;
 mod plan;
 mod pressure;
 mod sockets;
+mod state;
 mod transcripts;
 pub(crate) mod valve;
 
