@@ -1,5 +1,7 @@
 //! Why a connection ended: the one list from which close codes, retry policy, metric labels and documentation come.
 
+use strum::EnumCount;
+
 /// What a client should do after a close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
@@ -12,7 +14,7 @@ pub enum Retry {
 }
 
 /// Why a connection ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumCount)]
 #[non_exhaustive]
 pub enum CloseReason {
     /// The purpose of the socket is fulfilled, as after a latency probe.
@@ -55,7 +57,7 @@ pub enum CloseReason {
 
 impl CloseReason {
     /// Every reason, for tables and metrics; the two that carry a code stand with an example.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; Self::COUNT] = [
         Self::Normal,
         Self::Consented,
         Self::ServerShutdown,
@@ -158,7 +160,26 @@ impl CloseReason {
 
     /// The place of this reason in [`CloseReason::ALL`].
     pub(crate) fn index(self) -> usize {
-        Self::ALL.iter().position(|reason| reason.label() == self.label()).unwrap_or_default()
+        match self {
+            Self::Normal => 0,
+            Self::Consented => 1,
+            Self::ServerShutdown => 2,
+            Self::BadMessage => 3,
+            Self::RateLimited => 4,
+            Self::JoinRefused => 5,
+            Self::RoomFailed => 6,
+            Self::HandshakeTimeout => 7,
+            Self::Replaced => 8,
+            Self::ReconnectRefused => 9,
+            Self::MayReconnect => 10,
+            Self::TooBig => 11,
+            Self::ProtocolError => 12,
+            Self::SlowReader => 13,
+            Self::PingTimeout => 14,
+            Self::ConnectionLost => 15,
+            Self::ByClient(_) => 16,
+            Self::Application(_) => 17,
+        }
     }
 }
 
@@ -169,7 +190,8 @@ mod tests {
     #[test]
     fn every_label_is_its_own_and_every_code_is_a_close_code() {
         for (place, reason) in CloseReason::ALL.into_iter().enumerate() {
-            assert_eq!(reason.index(), place, "{reason:?}");
+            assert_eq!(reason.index(), place, "{reason:?}: counted as itself, and no reason is missing");
+            assert!(CloseReason::ALL[..place].iter().all(|other| other.label() != reason.label()));
             assert!(matches!(reason.code(), 1000..=1015 | 3000..=4999), "{reason:?}");
             assert!(reason.label().len() <= 123, "a close frame has room for 123 bytes of reason");
         }

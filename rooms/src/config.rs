@@ -51,6 +51,20 @@ impl Default for ServeLimits {
 /// The least that [`ServeLimits::header_bytes`] may be.
 const HEADER_BYTES_FLOOR: usize = 8 * 1024;
 
+impl ServeLimits {
+    /// The same, raised or lowered to what can work: the HTTP parser panics below its floor of bytes, and a limit of
+    /// none would admit nobody.
+    pub(crate) fn workable(self) -> Self {
+        Self {
+            header_timeout: self.header_timeout,
+            header_bytes: self.header_bytes.max(HEADER_BYTES_FLOOR),
+            headers: self.headers.max(1),
+            connections: self.connections.clamp(1, tokio::sync::Semaphore::MAX_PERMITS),
+            connections_per_peer: self.connections_per_peer.max(1),
+        }
+    }
+}
+
 /// The limits of a server. Build one from [`Config::default`] and change what you need. No time is longer than ten
 /// years.
 #[derive(Clone, Debug)]

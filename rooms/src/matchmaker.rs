@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::Value;
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -64,12 +65,19 @@ impl Method {
 ///
 /// It serializes as clients take it, `client.consumeSeatReservation(…)`, in the forms of every generation at once:
 /// each ignores the other's keys.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SeatReservation {
     /// The seat.
     pub session_id: SessionId,
     /// The room as it was when it promised the seat.
     pub room: Arc<Listing>,
+}
+
+/// Without the session: who knows it takes the seat.
+impl fmt::Debug for SeatReservation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SeatReservation").field("room", &self.room).finish_non_exhaustive()
+    }
 }
 
 impl Serialize for SeatReservation {

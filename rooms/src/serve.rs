@@ -26,13 +26,15 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 ///
 /// Handlers find the peer's address as `ConnectInfo<SocketAddr>`. Terminates when `stop` resolved and no request is
 /// left: a response that streams without end must itself end on the same signal.
+/// Limits that no validated [`Config`](crate::Config) has are taken as the nearest that can work.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     limits: ServeLimits,
     stop: impl Future<Output = ()> + Send,
 ) {
-    let permits = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let limits = limits.workable();
+    let permits = Arc::new(Semaphore::new(limits.connections));
     let peers = Arc::new(Occupancy::default());
     let connections = TaskTracker::new();
     let stopping = CancellationToken::new();

@@ -6,9 +6,10 @@
 //! members.
 //!
 //! Changes are heard through presence as mere ids and looked up together, so a room that changes a hundred times in
-//! [`COALESCE`] is looked up and told once.
+//! [`COALESCE`] is looked up and told once. Filters are gathered too: a client gets at most one listing in
+//! [`FILTERS`], with its newest filter, however many it sends.
 
-use crate::cx::{Cx, Visibility};
+use crate::cx::{Cx, TimerId, Visibility};
 use crate::driver::{Among, DriverError, Query};
 use crate::frame::Frame;
 use crate::id::{RoomId, SessionId};
@@ -23,12 +24,15 @@ use futures_util::FutureExt;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long changes are gathered before they are told.
 const COALESCE: Duration = Duration::from_millis(50);
+
+/// How long filters are gathered before they are answered. A listing may be large and a filter is a few bytes.
+const FILTERS: Duration = Duration::from_millis(250);
 
 /// Changed rooms that are looked up one by one. With more of them the whole listing is asked for instead.
 const CHANGES_MAX: usize = 256;
@@ -62,7 +66,7 @@ impl Definition for Lobby {
     fn create(&self, cx: &mut Cx<'_, LobbyRoom>, _: &Value) -> Result<LobbyRoom, Refusal> {
         cx.set_visibility(Visibility::Unlisted);
         cx.spawn(News::start(cx.server(), self.rooms));
-        Ok(LobbyRoom { limit: self.rooms, rooms: None, filters: HashMap::new() })
+        Ok(LobbyRoom { limit: self.rooms, rooms: None, filters: HashMap::new(), unanswered: HashSet::new() })
     }
 
     fn messages(&self) -> Messages<LobbyRoom> {
@@ -103,15 +107,24 @@ enum Change {
 /// One lobby.
 pub struct LobbyRoom {
     limit: usize,
-    /// The public rooms, once they are known.
+    /// The public rooms, once they are known; some are left out only while there are `limit` of them.
     rooms: Option<BTreeMap<RoomId, Arc<Listing>>>,
     filters: HashMap<SessionId, Filter>,
+    /// Clients that sent a filter and wait for the listing.
+    unanswered: HashSet<SessionId>,
 }
 
 impl LobbyRoom {
     fn set_filter(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, filter: Option<Filter>) {
         self.filters.insert(client, filter.unwrap_or_default());
-        self.show_all(cx, client);
+        if self.unanswered.is_empty() {
+            cx.set_timeout(FILTERS);
+        }
+        self.unanswered.insert(client);
+    }
+
+    fn is_full(&self) -> bool {
+        self.rooms.as_ref().is_some_and(|rooms| rooms.len() >= self.limit)
     }
 
     fn show_all(&self, cx: &mut Cx<'_, Self>, client: SessionId) {
@@ -177,19 +190,34 @@ impl Room for LobbyRoom {
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, news: News) {
+        let was_full = self.is_full();
         match news.content {
             Content::All(rooms) => self.replace(cx, rooms),
-            Content::Changes(changes) => {
+            Content::Changes(mut changes) => {
+                // What ended first, so that a room is left out only when there is no place in the end.
+                changes.sort_by_key(|(_, now)| now.is_some());
                 for (room, now) in changes {
                     self.changed(cx, room, now.as_ref());
                 }
             }
         }
-        cx.spawn(news.feed.next());
+        // A place is free: a room that was left out may take it.
+        if was_full && !self.is_full() {
+            cx.spawn(news.feed.everything());
+        } else {
+            cx.spawn(news.feed.next());
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Self>, _: TimerId) {
+        for client in std::mem::take(&mut self.unanswered) {
+            self.show_all(cx, client);
+        }
     }
 
     fn on_leave(&mut self, _: &mut Cx<'_, Self>, client: SessionId, _: crate::CloseReason) {
         self.filters.remove(&client);
+        self.unanswered.remove(&client);
     }
 }
 

@@ -82,6 +82,43 @@ async fn a_lobby_shows_each_client_what_passes_its_filter() {
     assert_eq!(code(refused), 400);
 }
 
+// A filter is a few bytes and a listing may be large.
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_filters_is_answered_with_few_listings_the_last_for_the_newest() {
+    let world = world();
+    let _one = world.join(Method::Create, "room", json!({ "level": 1 })).await.unwrap();
+    let mut lobby = world.join(Method::JoinOrCreate, "lobby", nothing()).await.unwrap();
+    lobby.message("rooms").await;
+    for level in 0..400 {
+        lobby.send("filter", &json!({ "metadata": { "level": level } })).await;
+    }
+    lobby.send("filter", &json!({ "metadata": { "level": 1 } })).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let told = lobby.rest().await;
+    assert!((1..=5).contains(&told.len()), "{} listings in a second", told.len());
+    let Some(Received::Message(kind, rooms)) = told.last() else { panic!("{told:?}") };
+    assert_eq!((kind.as_str(), rooms.as_array().unwrap().len()), ("rooms", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_room_that_a_full_lobby_leaves_out_is_shown_when_a_place_is_free() {
+    let server = Server::builder(Config::default())
+        .define("room", Recorders::default())
+        .define("lobby", Lobby { rooms: 1 })
+        .build();
+    let world = TestServer::new(server.unwrap());
+    let first = world.join(Method::Create, "room", nothing()).await.unwrap();
+    let mut lobby = world.join(Method::JoinOrCreate, "lobby", nothing()).await.unwrap();
+    assert_eq!(lobby.message("rooms").await[0]["roomId"], json!(first.room_id()));
+    let second = world.join(Method::Create, "room", nothing()).await.unwrap();
+    assert_eq!(news(&mut lobby).await, []);
+    let id = first.room_id();
+    first.leave().await;
+    let mut told_now = news(&mut lobby).await;
+    told_now.extend(news(&mut lobby).await);
+    assert_eq!(told_now, [told("-", id), told("+", second.room_id())]);
+}
+
 // More rooms change at once than a lobby looks up or its subscription holds.
 #[tokio::test(start_paused = true)]
 async fn a_lobby_that_missed_changes_catches_up() {

@@ -190,3 +190,14 @@ fn a_request_that_is_logged_shows_nothing_it_brought() {
     request.headers.insert("authorization", http::HeaderValue::from_static("canary"));
     assert!(!format!("{request:?}").contains("canary"));
 }
+
+// Who knows a seat's session takes the seat, and what is logged is read by others.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_that_is_logged_does_not_name_its_session() {
+    let world = World::new(without_pings());
+    let seat =
+        world.server.matchmake(Method::Create, "room", crate::testing::guest(nothing())).await.unwrap();
+    let logged = format!("{seat:?}");
+    assert!(logged.contains(&seat.room.room_id.to_string()));
+    assert!(!logged.contains(&seat.session_id.to_string()));
+}

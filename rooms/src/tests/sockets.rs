@@ -1,7 +1,7 @@
 //! Real sockets: what happens when one takes less than the room writes, and when it is gone.
 
 use super::*;
-use crate::serve;
+use crate::{ServeLimits, serve};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -228,4 +228,25 @@ async fn a_close_is_answered_and_nothing_follows_the_answer() {
     assert_eq!(leaving.next().await, Err(1005));
     host.pad(&mut other, 1000).await;
     assert!(leaving.socket.next().await.is_none(), "the answer to a close is the last frame");
+}
+
+// Limits that `serve` is given need not come from a validated configuration.
+#[tokio::test]
+async fn limits_that_cannot_work_are_served_as_the_nearest_that_can() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let world = World::new(Config::default());
+    let limits = ServeLimits {
+        header_bytes: 1,
+        headers: 0,
+        connections: 0,
+        connections_per_peer: 0,
+        ..ServeLimits::default()
+    };
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let mut socket = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    tokio::spawn(serve(listener, world.server.router(), limits, std::future::pending()));
+    socket.write_all(b"GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
 }
