@@ -196,6 +196,11 @@ for (const kind of GENERATIONS) {
     room.send("do", [{ do: "see", hero: "a", ghost: "g" }]);
     const seen = { ...EMPTY, heroes: { a: hero("Ada", { hand: [7] }) }, ghosts: { g: { x: 3, y: 0 } } };
     await holds(room, seen, "what the view shows");
+    // Its name in views is new, and no byte of the state changes.
+    room.send("do", [{ do: "see", ghost: "h" }]);
+    await holds(room, { ...seen, ghosts: { ...seen.ghosts, h: { x: 4, y: 0 } } }, "one more item and nothing else");
+    room.send("do", [{ do: "hide", ghost: "h" }]);
+    await holds(room, seen, "without it again");
     room.send("do", [{ do: "deal", hero: "a", card: 9 }, { do: "haunt", ghost: "h", x: 5 }]);
     const dealt = { ...seen, heroes: { a: hero("Ada", { hand: [7, 9] }) } };
     await holds(room, dealt, "a change of what it shows");
