@@ -3,25 +3,20 @@
 
 use crate::options::Part;
 use playerthree_game::{Name, Seat};
-use playerthree_host::{Account, Digest, Token, secret_digest};
+use playerthree_host::{Account, Credentials, Grant, Holder, Sight};
 use playerthree_rooms::{Refusal, SessionId};
-use playerthree_session::{Match, OwnerId};
+use playerthree_session::{Code, Match, Millis, OwnerId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
 /// People whose history a match remembers. Past it nobody new is let in under a name, so that nobody is forgotten.
 const HISTORY_MAX: usize = 4_096;
-
-/// Observer tickets of a private match that may wait for their use at once.
-const TICKETS_MAX: usize = 64;
-
-/// How long an observer ticket waits for its use (§20.9: the time to claim, not the length of the playback).
-pub(crate) const TICKET_TTL: Duration = Duration::from_secs(600);
 
 /// What a client is let in as.
 pub(crate) enum Admitted {
     /// Plays this seat, once it is assigned.
     Player { account: Account, seat: Seat },
+    /// Holds this seat for its owner, by a human token.
+    Human { account: Account, seat: Seat },
     /// Watches this side live.
     Spectator { team: Name },
     /// Watches everything, late.
@@ -40,7 +35,8 @@ struct Seen {
 pub(crate) struct Admission {
     people: BTreeMap<OwnerId, Seen>,
     promised: BTreeMap<SessionId, Seat>,
-    tickets: Vec<(Digest, Instant)>,
+    /// What lets clients in besides their account.
+    pub(crate) credentials: Credentials<SessionId>,
 }
 
 impl Admission {
@@ -51,8 +47,14 @@ impl Admission {
         client: SessionId,
         part: &Part,
         account: Option<&Account>,
+        now: Millis,
     ) -> Result<(), Refusal> {
         match part {
+            // A token is claimed by the connection that follows, and not by asking for a place.
+            Part::Bearer { token } => {
+                let is_good = self.credentials.is_claimable(token, game, now);
+                if is_good { Ok(()) } else { Err(bad_token()) }
+            }
             Part::Spectator { team } => self.spectator(game, team.as_ref(), account).map(|_| ()),
             Part::Observer { .. } => self.observer(game, account).map(|_| ()),
             wish @ Part::Player { .. } => {
@@ -76,9 +78,17 @@ impl Admission {
         client: SessionId,
         part: Part,
         account: Option<Account>,
+        now: Millis,
     ) -> Result<Admitted, Refusal> {
         let promised = self.promised.remove(&client);
         match part {
+            Part::Bearer { token } => {
+                match self.credentials.claim(&token, client, game, now).map_err(|_| bad_token())? {
+                    Grant::Human { account, seat } => Ok(Admitted::Human { account, seat }),
+                    Grant::Spectator { team } => Ok(Admitted::Spectator { team }),
+                    Grant::Observer => Err(bad_token()),
+                }
+            }
             Part::Spectator { team } => {
                 let team = self.spectator(game, team.as_ref(), account.as_ref())?;
                 if let Some(account) = &account {
@@ -89,7 +99,7 @@ impl Admission {
             Part::Observer { ticket } => {
                 let owner = self.observer(game, account.as_ref())?;
                 if game.observer_policy().is_private() {
-                    self.redeem(ticket.as_deref())?;
+                    self.redeem(ticket.as_deref(), now)?;
                 }
                 self.person(&owner)?.observed = true;
                 Ok(Admitted::Observer { owner })
@@ -117,25 +127,16 @@ impl Admission {
         game.joinable_seats(None).filter(|seat| !self.is_promised(seat)).count()
     }
 
-    /// A ticket for one observer of a private match, on a player's word. None while too many wait.
-    pub(crate) fn mint_ticket(&mut self) -> Option<Token> {
-        let now = Instant::now();
-        self.tickets.retain(|(_, until)| *until > now);
-        if self.tickets.len() >= TICKETS_MAX {
-            return None;
-        }
-        let (ticket, digest) = Token::mint();
-        self.tickets.push((digest, now + TICKET_TTL));
-        Some(ticket)
+    /// A person who holds a seat of this side, as the holder rule of human tokens judges them (§20).
+    pub(crate) fn holder<'a>(&self, account: &'a Account, team: &Name) -> Holder<'a> {
+        let sight = if self.may_play(&account.owner, team) { Sight::OwnSide } else { Sight::Broader };
+        Holder { account, sight }
     }
 
-    fn redeem(&mut self, ticket: Option<&str>) -> Result<(), Refusal> {
+    fn redeem(&mut self, ticket: Option<&str>, now: Millis) -> Result<(), Refusal> {
+        let claimed = ticket.is_some_and(|ticket| self.credentials.claim_observer(ticket, now).is_ok());
         let refused = || Refusal::join_refused("a private match admits observers by a player's ticket alone");
-        let digest = secret_digest(ticket.ok_or_else(refused)?);
-        let now = Instant::now();
-        let place = self.tickets.iter().position(|(kept, until)| *kept == digest && *until > now);
-        self.tickets.swap_remove(place.ok_or_else(refused)?);
-        Ok(())
+        if claimed { Ok(()) } else { Err(refused()) }
     }
 
     fn spectator(
@@ -196,4 +197,9 @@ impl Admission {
 
 fn log_in_first() -> Refusal {
     Refusal::new(401, "log in first: POST /demo/login with a name, then join with its token")
+}
+
+/// Every token that is not good is refused alike.
+fn bad_token() -> Refusal {
+    Refusal::new(525, Code::BadToken.as_str())
 }

@@ -100,7 +100,8 @@ impl MatchRoom {
     }
 
     /// Ends every token of a seat that the person owns, calls in flight included (§20 `revokeSeat`).
-    pub(crate) fn revoke(&self, seat: &Seat) -> Answer {
+    pub(crate) fn revoke(&mut self, seat: &Seat) -> Answer {
+        self.admission.credentials.revoke_seat(seat);
         self.agents.revoke_seat(&self.match_id, seat);
         Ok(json!({}))
     }

@@ -4,6 +4,7 @@
 
 mod admission;
 mod assigning;
+mod bearers;
 mod ops;
 mod options;
 mod push;

@@ -41,6 +41,9 @@ pub(crate) enum Prompt {
     Start { in_seconds: u64 },
     Readiness,
     Cards,
+    MintHuman(SeatTtl),
+    RenewHuman(SeatTtl),
+    MintSpectator(TeamTtl),
 }
 
 /// Who is put into a seat.
@@ -109,6 +112,21 @@ struct Ready {
 struct Start {
     #[serde(default)]
     in_seconds: u64,
+}
+
+/// A seat, of the sender's own side where no side is named, and how long a credential for it is good.
+#[derive(Debug)]
+pub(crate) struct SeatTtl {
+    pub(crate) wish: SeatWish,
+    pub(crate) ttl_seconds: Option<u64>,
+}
+
+/// A side, the sender's own where none is named, and how long a credential for it is good.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct TeamTtl {
+    pub(crate) team: Option<String>,
+    pub(crate) ttl_seconds: Option<u64>,
 }
 
 /// A stream of a seat of the sender's own side; what it asks for is checked against the game.
@@ -219,6 +237,9 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
             };
             Some(Prompt::Tell(Tell { team, message: members.into() }))
         }
+        "mintHuman" => seat_ttl(members).map(Prompt::MintHuman),
+        "renewHuman" => seat_ttl(members).map(Prompt::RenewHuman),
+        "mintSpectator" => read(members.into()).map(Prompt::MintSpectator),
         "inviteObserver" => read::<Nothing>(members.into()).map(|_| Prompt::InviteObserver),
         "assign" => read(members.into()).map(assign),
         "revoke" => read(members.into()).map(Prompt::Revoke),
@@ -253,6 +274,11 @@ fn commander(name: &str, body: Value) -> Option<CommanderOp> {
             .map(|CommanderSettings { commander, settings }| CommanderOp::Settings { commander, settings }),
         _ => None,
     }
+}
+
+fn seat_ttl(mut members: Map<String, Value>) -> Option<SeatTtl> {
+    let ttl_seconds = members.remove("ttlSeconds").map_or(Some(None), read)?;
+    Some(SeatTtl { wish: read(members.into())?, ttl_seconds })
 }
 
 /// Reads an observer's request, which carries no number.

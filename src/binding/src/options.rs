@@ -1,7 +1,7 @@
 //! What a client says when it creates or joins a match: one closed schema, read once.
 
 use playerthree_game::{Checked, Name, Seat};
-use playerthree_schema::{Invalid, Schema, t};
+use playerthree_schema::{Invalid, PathPart, Schema, SchemaCode, t};
 use playerthree_session::{CallError, Match, Millis, ObserverPolicy, READY_SECONDS_MAX};
 use serde_json::Value;
 
@@ -28,6 +28,11 @@ pub(crate) enum Part {
         /// What a player of a private match handed out.
         ticket: Option<String>,
     },
+    /// Takes part as a token says (§20), in place of an account.
+    Bearer {
+        /// What a player of the match handed out.
+        token: String,
+    },
 }
 
 impl Part {
@@ -42,7 +47,7 @@ impl Part {
                 team.as_ref().is_none_or(|team| *team == seat.team)
                     && role.as_ref().is_none_or(|role| *role == seat.role)
             }
-            Self::Spectator { .. } | Self::Observer { .. } => false,
+            Self::Spectator { .. } | Self::Observer { .. } | Self::Bearer { .. } => false,
         }
     }
 }
@@ -102,6 +107,7 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
         ("team", t::opt(teams())),
         ("role", t::opt(roles)),
         ("ticket", t::opt(t::str(32))),
+        ("token", t::opt(t::str(32))),
         ("seed", t::opt(t::int(0, i64::from(u32::MAX)))),
         ("teams", t::opt(t::list(teams(), manifest.teams.len() as u64))),
         ("bots", t::opt(t::literals(tiers))),
@@ -120,6 +126,15 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
 pub(crate) fn part(schema: &Schema, options: &Value) -> Result<Part, Invalid> {
     let options = schema.admit(options.clone())?;
     let name = |member: &str| options.get(member).and_then(Value::as_str).map(Name::from);
+    if let Some(token) = options.get("token").and_then(Value::as_str) {
+        // The token alone says what it is good for.
+        let beside =
+            ["as", "team", "role", "ticket"].into_iter().find(|member| options.get(member).is_some());
+        return match beside {
+            Some(member) => Err(Invalid::at(SchemaCode::UnknownField, [PathPart::Field(member.into())])),
+            None => Ok(Part::Bearer { token: token.to_owned() }),
+        };
+    }
     Ok(match options.get("as").and_then(Value::as_str) {
         Some("spectator") => Part::Spectator { team: name("team") },
         Some("observer") => Part::Observer { ticket: name("ticket").map(|ticket| ticket.to_string()) },

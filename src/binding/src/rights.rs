@@ -1,10 +1,10 @@
 //! What a connected client may do (§4, §5, §20): each operation is carried out for the owner of the seat that it names,
 //! or refused with a closed code. Shapes are read in `ops`.
 
-use crate::admission::TICKET_TTL;
+use crate::bearers;
 use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatWish, Stream};
 use crate::push;
-use crate::room::{Caller, Client, MatchRoom, Principal};
+use crate::room::{Caller, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, CLAIM_WITHIN};
 use playerthree_rooms::{Cx, SessionId};
@@ -42,11 +42,13 @@ impl MatchRoom {
             Op::View => return Some(self.fresh_view(client, now)),
             Op::Player(op) => op,
         };
-        let Some(Client { principal: Principal::Player { account, seat }, .. }) = self.clients.get(&client)
-        else {
-            return Some(Err(Code::Forbidden.into()));
+        let (account, own) = match self.clients.get(&client).map(|client| &client.principal) {
+            Some(Principal::Player { account, seat }) => (account.clone(), seat.clone()),
+            Some(Principal::Human { account, seat }) if bearers::is_within(&op, seat) => {
+                (account.clone(), seat.clone())
+            }
+            _ => return Some(Err(Code::Forbidden.into())),
         };
-        let (account, own) = (account.clone(), seat.clone());
         let caller = Caller::Client { client, seq };
         let answer = match op {
             PlayerOp::Call(call) => {
@@ -102,6 +104,9 @@ impl MatchRoom {
                 Ok(json!({}))
             }
             Prompt::InviteObserver => self.invite_observer(),
+            Prompt::MintHuman(wish) => self.mint_human(account, own, &wish),
+            Prompt::RenewHuman(wish) => self.renew_human(account, own, &wish),
+            Prompt::MintSpectator(wish) => self.mint_spectator(own, &wish),
             Prompt::Assign { wish, assignment } => self.assign_for(account, own, &wish, &assignment),
             Prompt::Revoke(wish) => self.revoke(&self.owned(account, own, &wish)?),
             Prompt::Commander(op) => self.roster(account, op),
@@ -117,7 +122,7 @@ impl MatchRoom {
     }
 
     /// A seat that this person owns, of their own side where none is named.
-    fn owned(&self, account: &Account, own: &Seat, wish: &SeatWish) -> Result<Seat, CallError> {
+    pub(crate) fn owned(&self, account: &Account, own: &Seat, wish: &SeatWish) -> Result<Seat, CallError> {
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         // Unknown seats and other people's are refused alike.
         if self.live.game().owner(&seat) == Some(&account.owner) {
@@ -189,17 +194,9 @@ impl MatchRoom {
             json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(CLAIM_WITHIN), "mcpPath": "/mcp" }),
         )
     }
-
-    /// A ticket for one observer, on a player's word. Only private matches ask for tickets.
-    fn invite_observer(&mut self) -> Answer {
-        if !self.live.game().observer_policy().is_private() {
-            return Err(Code::ModeUnavailable.into());
-        }
-        let ticket = self.admission.mint_ticket().ok_or(Code::Busy)?;
-        Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(TICKET_TTL) }))
-    }
 }
 
-fn expires(within: Duration) -> u64 {
+/// When something ends that is good for so long from now on, for clients to read.
+pub(crate) fn expires(within: Duration) -> u64 {
     push::unix_millis() + u64::try_from(within.as_millis()).unwrap_or(u64::MAX)
 }

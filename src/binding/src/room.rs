@@ -76,18 +76,40 @@ pub(crate) enum Caller {
 
 /// What a connected client is (§5): its rights follow from this alone.
 pub(crate) enum Principal {
-    Player { account: Account, seat: Seat },
-    Spectator { team: Name },
-    Observer { owner: OwnerId, reading: bool },
+    Player {
+        account: Account,
+        seat: Seat,
+    },
+    /// Another client of a seat's owner, good for that seat alone (§20).
+    Human {
+        account: Account,
+        seat: Seat,
+    },
+    Spectator {
+        team: Name,
+    },
+    Observer {
+        owner: OwnerId,
+        reading: bool,
+    },
 }
 
 impl Principal {
     /// The side whose live view this client reads. Observers read none.
     pub(crate) fn side(&self) -> Option<&Name> {
         match self {
-            Self::Player { seat, .. } => Some(&seat.team),
+            Self::Player { seat, .. } | Self::Human { seat, .. } => Some(&seat.team),
             Self::Spectator { team } => Some(team),
             Self::Observer { .. } => None,
+        }
+    }
+
+    /// Whether this client is its owner's for everything of that seat.
+    fn answers_for(&self, owner: &OwnerId, seat: &Seat) -> bool {
+        match self {
+            Self::Player { account, .. } => account.owner == *owner,
+            Self::Human { account, seat: own } => account.owner == *owner && own == seat,
+            Self::Spectator { .. } | Self::Observer { .. } => false,
         }
     }
 }
@@ -189,6 +211,7 @@ impl MatchRoom {
         match admitted {
             Admitted::Spectator { team } => Ok(Principal::Spectator { team }),
             Admitted::Observer { owner } => Ok(Principal::Observer { owner, reading: false }),
+            Admitted::Human { account, seat } => Ok(Principal::Human { account, seat }),
             Admitted::Player { account, seat } => {
                 let occupant =
                     Occupant::Human { owner: account.owner.clone(), display: account.display.clone() };
@@ -213,6 +236,11 @@ impl MatchRoom {
         let reads = match &state.principal {
             Principal::Player { seat, .. } => {
                 welcome["as"] = json!("player");
+                welcome["seat"] = json!(seat);
+                Some(seat.team.clone())
+            }
+            Principal::Human { seat, .. } => {
+                welcome["as"] = json!("human");
                 welcome["seat"] = json!(seat);
                 Some(seat.team.clone())
             }
@@ -256,7 +284,7 @@ impl MatchRoom {
             return;
         }
         let here = |owner: &OwnerId| {
-            let owns = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } if account.owner == *owner);
+            let owns = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } | Principal::Human { account, .. } if account.owner == *owner);
             self.clients.values().any(owns)
         };
         for seat in self.live.game().abandoned_seats(self.now(), here) {
@@ -289,7 +317,7 @@ impl MatchRoom {
     fn players(&self) -> impl Iterator<Item = &Account> {
         self.clients.values().filter_map(|client| match &client.principal {
             Principal::Player { account, .. } => Some(account),
-            Principal::Spectator { .. } | Principal::Observer { .. } => None,
+            Principal::Human { .. } | Principal::Spectator { .. } | Principal::Observer { .. } => None,
         })
     }
 
@@ -309,6 +337,17 @@ impl MatchRoom {
         self.live.cancel_waits(is_its, now);
     }
 
+    /// Drops everything of a client that is gone or let go, and returns what it was, once.
+    pub(crate) fn forget(&mut self, client: SessionId, now: Millis) -> Option<Principal> {
+        self.forget_asks_of(client, now);
+        self.admission.credentials.disconnect(client);
+        let Client { principal, .. } = self.clients.remove(&client)?;
+        if let Some(team) = principal.side() {
+            self.live.game_mut().unsubscribe(team);
+        }
+        Some(principal)
+    }
+
     // --- delivery ------------------------------------------------------------------------------------------------
 
     fn status(&self) -> Value {
@@ -326,23 +365,24 @@ impl MatchRoom {
         let game = self.live.game();
         let seats = match &self.clients.get(&client)?.principal {
             Principal::Player { account, .. } => game.seats_json_for(&account.owner, self.now()),
+            Principal::Human { seat, .. } => game.seats_json_for_seat(seat, self.now()),
             Principal::Spectator { .. } => game.seats_json(self.now()),
             Principal::Observer { .. } => return None,
         };
         Some(json!({ "op": "seats", "seats": seats }))
     }
 
-    /// The seats for everybody who may see them: each player their own list, all spectators the same one.
+    /// The seats for everybody who may see them: each holder of seats their own list, all spectators the same one.
     fn send_seats(&self, cx: &mut Cx<'_, Self>) {
-        let is_player = |client: &SessionId| {
+        let watches = |client: &SessionId| {
             self.clients
                 .get(client)
-                .is_some_and(|client| matches!(client.principal, Principal::Player { .. }))
+                .is_some_and(|client| matches!(client.principal, Principal::Spectator { .. }))
         };
-        let (players, spectators): (Vec<_>, Vec<_>) = self.readers(None).into_iter().partition(is_player);
-        for player in players {
-            if let Some(seats) = self.seats(player) {
-                push::send(cx, player, "playerthree:seats", &seats);
+        let (spectators, holders): (Vec<_>, Vec<_>) = self.readers(None).into_iter().partition(watches);
+        for holder in holders {
+            if let Some(seats) = self.seats(holder) {
+                push::send(cx, holder, "playerthree:seats", &seats);
             }
         }
         if let Some(seats) = spectators.first().and_then(|spectator| self.seats(*spectator)) {
@@ -369,6 +409,7 @@ impl MatchRoom {
 
     /// Delivers everything that the last event led to.
     pub(crate) fn flush(&mut self, cx: &mut Cx<'_, Self>) {
+        self.end_credentials(cx);
         let changes = self.live.take_changes(self.now());
         for (team, message) in &changes.views {
             let frame = push::view(team, message);
@@ -394,14 +435,19 @@ impl MatchRoom {
                 Caller::Agent(reply) => _ = reply.send(answer),
             }
         }
+        if self.live.game().is_over() {
+            // Its bearers have just been told the end; their credentials end with the match.
+            self.admission.credentials.revoke_all();
+            self.end_credentials(cx);
+        }
     }
 
     /// Replies of agents, each to its own owner's clients. An owner who is away misses them: chat is not kept (§12).
     fn send_said(&self, cx: &mut Cx<'_, Self>, said: &[Said]) {
         for Said { owner, seat, tick, text } in said {
-            let is_owner = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } if account.owner == *owner);
-            let theirs: Vec<SessionId> =
-                self.clients.iter().filter(|(_, client)| is_owner(client)).map(|(id, _)| *id).collect();
+            let clients = self.clients.iter();
+            let theirs = clients.filter(|(_, client)| client.principal.answers_for(owner, seat));
+            let theirs: Vec<SessionId> = theirs.map(|(id, _)| *id).collect();
             let body =
                 json!({ "op": "said", "team": seat.team, "role": seat.role, "tick": tick, "text": text });
             push::to_all(cx, &theirs, "playerthree:said", &body);
@@ -443,7 +489,8 @@ impl Room for MatchRoom {
         if !part.is_player() && cx.seats() + kept_for_players >= cx.max_clients() {
             return Err(Refusal::room_full());
         }
-        self.admission.reserve(self.live.game(), client, &part, auth.as_ref())?;
+        let now = self.now();
+        self.admission.reserve(self.live.game(), client, &part, auth.as_ref(), now)?;
         self.list(cx);
         Ok(())
     }
@@ -460,7 +507,7 @@ impl Room for MatchRoom {
         join: Join<Option<Account>>,
     ) -> Result<(), Refusal> {
         let part = options::part(&self.join_schema, &join.options).map_err(|_| Refusal::bad_options())?;
-        let admitted = self.admission.admit(self.live.game(), client, part, join.auth)?;
+        let admitted = self.admission.admit(self.live.game(), client, part, join.auth, self.now())?;
         let principal = self.seat(admitted)?;
         if let Some(team) = principal.side().cloned()
             && self.live.game_mut().subscribe(&team).is_err()
@@ -468,6 +515,7 @@ impl Room for MatchRoom {
             if let Principal::Player { seat, .. } = &principal {
                 self.release(&seat.clone());
             }
+            self.admission.credentials.disconnect(client);
             return Err(Refusal::join_refused("the game has no view to show"));
         }
         if let Principal::Player { account, .. } = &principal {
@@ -495,6 +543,7 @@ impl Room for MatchRoom {
         let Some(name) = kind.strip_prefix("playerthree:") else { return Err(BadMessage::UnknownType) };
         let body = message.payload.decode().unwrap_or(Value::Null);
         self.drop_gone_callers(self.now());
+        self.end_credentials(cx);
         self.operate(cx, client, name, body);
         self.flush(cx);
         Ok(())
@@ -505,6 +554,10 @@ impl Room for MatchRoom {
         let now = self.now();
         self.forget_asks_of(client, now);
         self.mark_client(client, false);
+        if self.admission.credentials.disconnect(client) {
+            // A lease is its connection's (§20): there is nothing to come back to.
+            return;
+        }
         let observes = |client: &Client| matches!(client.principal, Principal::Observer { .. });
         if !self.clients.get(&client).is_some_and(observes) {
             cx.allow_reconnection(client, RECONNECTION_GRACE);
@@ -519,11 +572,7 @@ impl Room for MatchRoom {
 
     fn on_leave(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, _: CloseReason) {
         let now = self.now();
-        self.forget_asks_of(client, now);
-        let Some(Client { principal, .. }) = self.clients.remove(&client) else { return };
-        if let Some(team) = principal.side() {
-            self.live.game_mut().unsubscribe(team);
-        }
+        let Some(principal) = self.forget(client, now) else { return };
         if let Principal::Player { seat, account } = &principal {
             self.release(seat);
             self.mark_joined(account, false);

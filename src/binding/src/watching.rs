@@ -75,7 +75,7 @@ impl MatchRoom {
     fn frame_readers(&self) -> Vec<SessionId> {
         let may_read = |client: &Client| match &client.principal {
             Principal::Observer { owner, reading } => *reading && !self.admission.has_played(owner),
-            Principal::Player { .. } | Principal::Spectator { .. } => false,
+            Principal::Player { .. } | Principal::Human { .. } | Principal::Spectator { .. } => false,
         };
         self.clients.iter().filter(|(_, client)| may_read(client)).map(|(id, _)| *id).collect()
     }

@@ -5,6 +5,7 @@
 mod accounts;
 mod agents;
 mod commanders;
+mod credentials;
 mod live;
 mod lobby;
 mod policies;
@@ -16,6 +17,7 @@ mod trial;
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
 pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
 pub use commanders::{CommanderGrant, Commanders};
+pub use credentials::{Credentials, Grant, Holder, Sight, TOKENS_WAITING_MAX, Ttl};
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
 pub use secret::{Digest, Token, digest as secret_digest};

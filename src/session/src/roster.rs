@@ -266,6 +266,14 @@ impl Match {
         seats.map(|state| if mine(state) { state.owner_json(now) } else { state.public_json(now) }).collect()
     }
 
+    /// The seats as the bearer of one seat's human token sees them: that one alone as its owner does (§20).
+    pub fn seats_json_for_seat(&self, own: &Seat, now: Millis) -> Vec<Value> {
+        let shown = |state: &SeatState| {
+            if state.seat == *own { state.owner_json(now) } else { state.public_json(now) }
+        };
+        self.seats.values().map(shown).collect()
+    }
+
     pub(crate) fn seat_mut(&mut self, seat: &Seat) -> Result<&mut SeatState, CallError> {
         self.seats.get_mut(seat).ok_or_else(|| Code::NotInMatch.into())
     }

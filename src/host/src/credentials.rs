@@ -1,0 +1,299 @@
+//! Human, spectator and observer tokens of one match (§5, §20 "start-mode primitives", §20.9): what lets a client in
+//! besides its account.
+//!
+//! Time is handed in. Only digests are kept, a token is told once, and nothing of one is logged. A claimed token is a
+//! token no more: its authority belongs to one lease, and no second connection ever gets it. Whoever delivers for
+//! leases settles first and serves none that came out.
+
+use crate::accounts::Account;
+use crate::secret::{self, Digest, Token};
+use playerthree_game::{Name, Seat};
+use playerthree_session::{CallError, Code, Match, Millis};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Unclaimed spectator tokens of one side, and unclaimed observer tokens of the match. A seat has one human token.
+pub const TOKENS_WAITING_MAX: usize = 64;
+
+/// How long a token is good for: at least 5 seconds, at most 600 (§20), 120 where nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ttl(u64);
+
+impl Ttl {
+    /// The longest time.
+    pub const MAX: Self = Self(600);
+    /// The shortest time: less would end before its client has connected.
+    pub const MIN: Self = Self(5);
+
+    /// So many seconds.
+    ///
+    /// # Errors
+    /// `invalid` out of bounds.
+    pub fn of(seconds: Option<u64>) -> Result<Self, CallError> {
+        match seconds {
+            None => Ok(Self::default()),
+            Some(seconds) if (Self::MIN.0..=Self::MAX.0).contains(&seconds) => Ok(Self(seconds)),
+            Some(_) => Err(Code::Invalid.into()),
+        }
+    }
+
+    /// As wall time.
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+
+    fn after(self, now: Millis) -> Millis {
+        now.saturating_add(self.0 * 1000)
+    }
+}
+
+impl Default for Ttl {
+    fn default() -> Self {
+        Self(120)
+    }
+}
+
+/// How much of a match a person sees or has seen, beside the agents and policies that they own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// Nothing but the side in question.
+    OwnSide,
+    /// Another side too, or everything.
+    Broader,
+}
+
+/// Whoever asks for a human token.
+#[derive(Clone, Copy, Debug)]
+pub struct Holder<'a> {
+    /// Who they are.
+    pub account: &'a Account,
+    /// What they see beside the seat's side.
+    pub sight: Sight,
+}
+
+impl Holder<'_> {
+    /// The holder rule (§20). Agents and policies of theirs on another side do not count.
+    fn may_hold(self, game: &Match, seat: &Seat) -> Result<(), CallError> {
+        let owner = &self.account.owner;
+        let holds = game.owner(seat) == Some(owner) && game.is_held_in_person(seat);
+        let elsewhere = self.sight == Sight::Broader || game.holds_in_person_elsewhere(owner, &seat.team);
+        if holds && !elsewhere { Ok(()) } else { Err(Code::Forbidden.into()) }
+    }
+}
+
+/// What a token is good for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// One seat in its owner's name: the side's fogged view, and the owner's operations on that seat alone.
+    Human {
+        /// Who owns the seat.
+        account: Account,
+        /// The seat.
+        seat: Seat,
+    },
+    /// One side's fogged view, and no other side's ever.
+    Spectator {
+        /// The side.
+        team: Name,
+    },
+    /// A place among the observers of a private match. Its time is the time to claim it (§20.9).
+    Observer,
+}
+
+impl Grant {
+    fn is_human_of(&self, seat: &Seat) -> bool {
+        matches!(self, Self::Human { seat: own, .. } if own == seat)
+    }
+
+    /// Whether the match still bears it out: a seat is its holder's only while they own it and hold it in person.
+    fn stands(&self, game: &Match) -> bool {
+        match self {
+            Self::Human { account, seat } => {
+                game.owner(seat) == Some(&account.owner) && game.is_held_in_person(seat)
+            }
+            Self::Spectator { .. } | Self::Observer => true,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Credential {
+    grant: Grant,
+    expires_at: Millis,
+}
+
+impl Credential {
+    fn stands(&self, game: &Match, now: Millis) -> bool {
+        self.expires_at > now && self.grant.stands(game)
+    }
+}
+
+/// The tokens and leases of one match. A lease is named by its connection, `L`.
+#[derive(Debug)]
+pub struct Credentials<L> {
+    waiting: BTreeMap<Digest, Credential>,
+    leases: BTreeMap<L, Credential>,
+    /// Leases that were revoked and not told yet.
+    ended: Vec<L>,
+}
+
+impl<L> Default for Credentials<L> {
+    fn default() -> Self {
+        Self { waiting: BTreeMap::new(), leases: BTreeMap::new(), ended: Vec::new() }
+    }
+}
+
+impl<L: Ord + Copy> Credentials<L> {
+    // --- minting -------------------------------------------------------------------------------------------------
+
+    /// A human token for a seat that this person holds in person. It ends the seat's earlier one, joined or not.
+    ///
+    /// # Errors
+    /// `forbidden` by the holder rule (§20): the seat is not theirs in person, or they see more of the match than its
+    /// side, or hold a seat of another side in person. `not_in_match` once the match is over.
+    pub fn mint_human(
+        &mut self,
+        game: &Match,
+        holder: Holder<'_>,
+        seat: &Seat,
+        ttl: Ttl,
+        now: Millis,
+    ) -> Result<Token, CallError> {
+        holder.may_hold(game, seat)?;
+        self.revoke_seat(seat);
+        let grant = Grant::Human { account: holder.account.clone(), seat: seat.clone() };
+        self.mint(game, grant, ttl, now)
+    }
+
+    /// A token for one spectator of a side of the match.
+    ///
+    /// # Errors
+    /// `invalid` for a side that does not play, `busy` while [`TOKENS_WAITING_MAX`] of the side wait, `not_in_match` once the
+    /// match is over.
+    pub fn mint_spectator(
+        &mut self,
+        game: &Match,
+        team: &Name,
+        ttl: Ttl,
+        now: Millis,
+    ) -> Result<Token, CallError> {
+        if !game.teams().contains(team) {
+            return Err(Code::Invalid.into());
+        }
+        self.mint(game, Grant::Spectator { team: team.clone() }, ttl, now)
+    }
+
+    /// A token for one observer of a private match, good as long as any may be.
+    ///
+    /// # Errors
+    /// `busy` while [`TOKENS_WAITING_MAX`] wait.
+    pub fn mint_observer(&mut self, now: Millis) -> Result<Token, CallError> {
+        self.keep(Grant::Observer, Ttl::MAX, now)
+    }
+
+    fn mint(&mut self, game: &Match, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
+        if game.is_over() {
+            return Err(Code::NotInMatch.into());
+        }
+        self.keep(grant, ttl, now)
+    }
+
+    fn keep(&mut self, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
+        self.waiting.retain(|_, waiting| waiting.expires_at > now);
+        if self.waiting.values().filter(|waiting| waiting.grant == grant).count() >= TOKENS_WAITING_MAX {
+            return Err(Code::Busy.into());
+        }
+        let (token, digest) = Token::mint();
+        self.waiting.insert(digest, Credential { grant, expires_at: ttl.after(now) });
+        Ok(token)
+    }
+
+    // --- claiming ------------------------------------------------------------------------------------------------
+
+    /// Whether a human or spectator token could be claimed now. Nothing is claimed.
+    pub fn is_claimable(&self, token: &str, game: &Match, now: Millis) -> bool {
+        let waiting = self.waiting.get(&secret::digest(token));
+        waiting.is_some_and(|waiting| waiting.grant != Grant::Observer && waiting.stands(game, now))
+    }
+
+    /// Binds a human or spectator token to the lease of one connection, for good.
+    ///
+    /// # Errors
+    /// `bad_token`, whatever is wrong: unknown, expired, revoked, claimed before, another match's or another kind's, or
+    /// a connection that has a lease.
+    pub fn claim(&mut self, token: &str, lease: L, game: &Match, now: Millis) -> Result<Grant, CallError> {
+        if self.leases.contains_key(&lease) || !self.is_claimable(token, game, now) {
+            return Err(Code::BadToken.into());
+        }
+        let credential = self.waiting.remove(&secret::digest(token)).ok_or(Code::BadToken)?;
+        let grant = credential.grant.clone();
+        self.leases.insert(lease, credential);
+        Ok(grant)
+    }
+
+    /// Uses an observer token up. What it admits to has no end of its own (§20.9), so there is no lease to keep.
+    ///
+    /// # Errors
+    /// `bad_token`, whatever is wrong.
+    pub fn claim_observer(&mut self, token: &str, now: Millis) -> Result<(), CallError> {
+        let digest = secret::digest(token);
+        let is_good = |waiting: &Credential| waiting.grant == Grant::Observer && waiting.expires_at > now;
+        if !self.waiting.get(&digest).is_some_and(is_good) {
+            return Err(Code::BadToken.into());
+        }
+        self.waiting.remove(&digest);
+        Ok(())
+    }
+
+    // --- leases --------------------------------------------------------------------------------------------------
+
+    /// Ends every token and lease that is expired or that the match no longer bears out, and returns all leases that have
+    /// ended since the last call. To be asked before each operation of a leased connection and each delivery to one
+    /// (§20 `authorizeLease`): a lease that did not come out is authorized at `now`.
+    pub fn settle(&mut self, game: &Match, now: Millis) -> Vec<L> {
+        self.revoke_where(|credential| !credential.stands(game, now));
+        std::mem::take(&mut self.ended)
+    }
+
+    /// The connection is gone, and its lease with it. Returns whether it had one.
+    pub fn disconnect(&mut self, lease: L) -> bool {
+        self.leases.remove(&lease).is_some()
+    }
+
+    /// Moves the expiry of a seat's human credential, which its client has claimed and holds still.
+    ///
+    /// # Errors
+    /// `forbidden` by the holder rule, `bad_token` where no such lease is.
+    pub fn renew_human(
+        &mut self,
+        game: &Match,
+        holder: Holder<'_>,
+        seat: &Seat,
+        ttl: Ttl,
+        now: Millis,
+    ) -> Result<(), CallError> {
+        holder.may_hold(game, seat)?;
+        let is_its = |lease: &&mut Credential| lease.grant.is_human_of(seat) && lease.stands(game, now);
+        let lease = self.leases.values_mut().find(is_its).ok_or(Code::BadToken)?;
+        lease.expires_at = ttl.after(now);
+        Ok(())
+    }
+
+    // --- revoking ------------------------------------------------------------------------------------------------
+
+    /// Ends the human credential of a seat, joined or not.
+    pub fn revoke_seat(&mut self, seat: &Seat) {
+        self.revoke_where(|credential| credential.grant.is_human_of(seat));
+    }
+
+    /// Ends every token and every lease: the match is over.
+    pub fn revoke_all(&mut self) {
+        self.revoke_where(|_| true);
+    }
+
+    fn revoke_where(&mut self, ends: impl Fn(&Credential) -> bool) {
+        self.waiting.retain(|_, credential| !ends(credential));
+        let ended = self.leases.extract_if(.., |_, credential| ends(credential));
+        self.ended.extend(ended.map(|(lease, _)| lease));
+    }
+}
