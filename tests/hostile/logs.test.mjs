@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InMatch, agent, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { InMatch, agent, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
 import { left } from "../lib/rooms.mjs";
 
 test("no token, option or message of a client is in the log", async () => {
@@ -12,6 +12,8 @@ test("no token, option or message of a client is in the log", async () => {
   const { token } = await x.do("mint", { team: "o", role: "player" });
   const o = await agent(server, token);
   await o.tool("game_briefing");
+  const human = (await x.do("mintHuman", { role: "player" })).token;
+  await guest(server).joinById(x.room.roomId, { token: human });
   const relay = await client.create("relay", { seen: "option-canary" });
   relay.send("echo", "message-canary");
   await new Promise((resolve) => relay.onMessage("echo", resolve));
@@ -19,6 +21,7 @@ test("no token, option or message of a client is in the log", async () => {
   const secrets = {
     login: client.auth.token,
     seat: token,
+    human,
     reconnection,
     session: relay.sessionId,
     option: "option-canary",
