@@ -1,6 +1,7 @@
 // Random mutations in Rust, decoded by the three real decoders: after every patch each client holds exactly the state.
 // Clients have joined at the start, late, or come back after an absence; with types from the reflection or classes of
-// their own. `SEED` and `STEPS` choose the plan, which is printed.
+// their own. `SEED` and `STEPS` choose the plan, which is printed. Field reports U46 (delete and re-add within one patch) and
+// U47 (shared instances, late joins and comebacks) are among what the plan does.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

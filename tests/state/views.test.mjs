@@ -1,5 +1,5 @@
 // Random mutations of a state and of three clients' views in Rust, decoded by the three real decoders: each client
-// holds what its view shows, and no byte of anything else was ever sent to it.
+// holds what its view shows, and no byte of anything else was ever sent to it (field report U49).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

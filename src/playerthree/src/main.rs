@@ -4,6 +4,7 @@ mod demo;
 mod download;
 mod lint;
 mod load;
+mod open_files;
 mod page;
 mod pipes_mcp;
 mod pipes_room;

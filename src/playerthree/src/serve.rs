@@ -2,7 +2,7 @@
 
 use crate::pipes_mcp::PipesTools;
 use crate::pipes_room::PipesRooms;
-use crate::{demo, page, relay};
+use crate::{demo, open_files, page, relay};
 use anyhow::Context as _;
 use axum::Router;
 use axum::routing::get;
@@ -130,7 +130,11 @@ pub(crate) async fn serve(
     let accounts = Arc::new(Accounts::default());
     let agents = Arc::new(Agents::default());
     let pipes = open_pipes(args).await?;
-    let rooms = rooms(rooms_config(address, args)?, &accounts, &agents, &pipes)?;
+    let config = rooms_config(address, args)?;
+    if let Err(error) = open_files::allow(config.max_connections + config.serve.connections) {
+        tracing::warn!("fewer connections than configured: {error:#}");
+    }
+    let rooms = rooms(config, &accounts, &agents, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
     let app = Router::new()

@@ -17,6 +17,7 @@ mod window;
 
 pub(crate) use args::LoadArgs;
 
+use crate::open_files;
 use anyhow::{Context as _, ensure};
 use args::Plan;
 use process::Process;
@@ -29,7 +30,7 @@ pub(crate) async fn run(args: LoadArgs) -> anyhow::Result<()> {
     let plan = Plan::new(&args)?;
     let client = target::client(&args.url, args.allow_remote).await?;
     let server = args.pid.map(Process::find).transpose()?;
-    process::allow_connections(plan.connections())?;
+    open_files::allow(plan.connections())?;
     let progress = Progress::on_stderr();
     let report = conductor::conduct(plan, client, server, &progress, interrupted()).await;
     progress.finish();

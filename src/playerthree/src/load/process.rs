@@ -61,25 +61,6 @@ fn resident_bytes(status: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// Raises this process's own limit of open files, as far as it may, to what `connections` need.
-pub(super) fn allow_connections(connections: usize) -> anyhow::Result<()> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    /// Files that are open beside the connections, and sockets that are just closing.
-    const SPARE: u64 = 256;
-    let needed = connections as u64 + SPARE;
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= needed) {
-        return Ok(());
-    }
-    if limit.maximum.is_some_and(|maximum| maximum < needed) {
-        bail!(
-            "{connections} connections need {needed} open files; raise the limit of this shell (ulimit -n)"
-        );
-    }
-    setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum })
-        .context("the limit of open files cannot be raised")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
