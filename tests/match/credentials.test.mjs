@@ -71,6 +71,19 @@ test("the bearer of a human token holds one seat of its owner's and nothing else
   await Promise.all([second.room.leave(), ann.room.leave()]);
 });
 
+test("a seat's person is there while any client of theirs is", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground", hold: true });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const { token } = await bob.do("mintHuman", { role: "ground" });
+  const second = await bearer(ann, token);
+  await second.do("ready", { role: "ground", ready: true });
+  const state = async () => (await ann.do("readiness")).seats.find(({ team, role }) => team === "blue" && role === "ground").state;
+  assert.equal(await state(), "ready");
+  await second.room.leave();
+  assert.equal(await state(), "ready", "Bob himself is still in the room");
+  await Promise.all([bob.room.leave(), ann.room.leave()]);
+});
+
 test("a token lets one client in, of its own match, once", async () => {
   const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
   const elsewhere = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });

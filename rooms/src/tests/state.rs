@@ -290,7 +290,7 @@ async fn a_state_beyond_the_formats_limits_closes_its_room() {
 
 /// Rooms whose clients' queues hold 10,000 bytes.
 async fn narrow() -> Theatre {
-    Theatre::open(Config { outbound_queue_bytes: 10_000, ..without_pings() }).await
+    Theatre::open(Config { outbound_queue_bytes: 10_000, max_message_bytes: 1_000, ..without_pings() }).await
 }
 
 #[tokio::test(start_paused = true)]

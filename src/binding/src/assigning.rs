@@ -2,10 +2,10 @@
 //! credentials end with whom. What may be is decided by the match and by the commanders' roster.
 
 use crate::ops::{AssignKind, Assignment, CommanderOp, SeatWish};
-use crate::room::MatchRoom;
+use crate::room::{Client, MatchRoom};
 use playerthree_game::Seat;
 use playerthree_host::{Account, Answer};
-use playerthree_session::{CallError, Code, CommanderId, Draft, Handover, Occupant, OwnerControl};
+use playerthree_session::{CallError, Code, CommanderId, Draft, Handover, Occupant, OwnerControl, OwnerId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl MatchRoom {
         };
         self.assign(&seat, occupant, control)?;
         if self.live.game().is_held_in_person(&seat) {
-            self.mark_joined(account, true);
+            self.mark_joined(&account.owner);
         }
         Ok(json!({}))
     }
@@ -158,10 +158,12 @@ impl MatchRoom {
 
 /// The lobby of a room (§4 "Lobby phase", §20.5): who is there, who is ready, and who starts the match.
 impl MatchRoom {
-    /// A person's client is in the room, or is not, for each seat that is theirs.
-    pub(crate) fn mark_joined(&mut self, account: &Account, joined: bool) {
+    /// Says of each seat of an owner whether a client that answers for it is in the room.
+    pub(crate) fn mark_joined(&mut self, owner: &OwnerId) {
         let now = self.now();
-        for seat in self.live.game().seats_of(&account.owner) {
+        for seat in self.live.game().seats_of(owner) {
+            let is_here = |client: &Client| client.connected && client.principal.answers_for(owner, &seat);
+            let joined = self.clients.values().any(is_here);
             // Every one of these seats exists: the match just listed them.
             _ = self.live.game_mut().set_joined(&seat, joined, now);
         }

@@ -5,6 +5,8 @@
 mod admission;
 mod assigning;
 mod bearers;
+mod delivering;
+mod door;
 mod ops;
 mod options;
 mod push;
@@ -12,7 +14,8 @@ mod rights;
 mod room;
 mod watching;
 
-pub use room::{Event, MatchRoom, RECONNECTION_GRACE};
+pub use door::Event;
+pub use room::{MatchRoom, RECONNECTION_GRACE};
 
 use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};
 use playerthree_rooms::{AuthRequest, Cx, Definition, Refusal, RoomSettings};

@@ -2,19 +2,17 @@
 //! `admission`, what a client may do in `rights`, what observers get in `watching`; nothing here knows a game.
 
 use crate::admission::{Admission, Admitted};
+use crate::door::{Door, Event};
 use crate::options::{self, Bots};
 use crate::push;
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces};
 use playerthree_rooms::{
-    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, PostError, Refusal, Room,
-    RoomHandle, SessionId, TimerId, Visibility,
+    AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, Refusal, Room, SessionId, TimerId,
+    Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{
-    Bucket, CallError, Code, CommanderId, Millis, Occupant, OwnerControl, OwnerId, Pushed, Right, Said,
-    Settings, Surface,
-};
+use playerthree_session::{Bucket, Code, Millis, Occupant, OwnerControl, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,39 +32,6 @@ const OPS_BURST: u32 = 60;
 /// Fresh views of one client, which cost more than any other operation: so many a second, and so many at once.
 const VIEWS_PER_SECOND: f64 = 2.0;
 const VIEWS_BURST: u32 = 40;
-
-/// What other tasks post into a match's room.
-#[derive(Debug)]
-pub enum Event {
-    /// An agent calls.
-    Agent(AgentCall),
-    /// A commander's owner changed its settings.
-    Follow(CommanderId, Settings),
-    /// A policy answered.
-    Wake,
-}
-
-/// The way in for agents.
-struct Door(RoomHandle<Event>);
-
-impl MatchDoor for Door {
-    fn call(&self, call: AgentCall) -> Result<(), CallError> {
-        self.post(Event::Agent(call))
-    }
-
-    fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError> {
-        self.post(Event::Follow(commander, settings))
-    }
-}
-
-impl Door {
-    fn post(&self, event: Event) -> Result<(), CallError> {
-        self.0.try_post(event).map_err(|error| match error {
-            PostError::Full(_) => Code::Busy.into(),
-            PostError::Gone(_) => Code::BadToken.into(),
-        })
-    }
-}
 
 /// Who waits for an answer.
 pub(crate) enum Caller {
@@ -104,8 +69,16 @@ impl Principal {
         }
     }
 
+    /// Whose client this is, where it holds a seat.
+    fn account(&self) -> Option<&Account> {
+        match self {
+            Self::Player { account, .. } | Self::Human { account, .. } => Some(account),
+            Self::Spectator { .. } | Self::Observer { .. } => None,
+        }
+    }
+
     /// Whether this client is its owner's for everything of that seat.
-    fn answers_for(&self, owner: &OwnerId, seat: &Seat) -> bool {
+    pub(crate) fn answers_for(&self, owner: &OwnerId, seat: &Seat) -> bool {
         match self {
             Self::Player { account, .. } => account.owner == *owner,
             Self::Human { account, seat: own } => account.owner == *owner && own == seat,
@@ -118,6 +91,8 @@ pub(crate) struct Client {
     pub(crate) principal: Principal,
     pub(crate) ops: Bucket,
     pub(crate) views: Bucket,
+    /// Not while its place is held for a connection that dropped.
+    pub(crate) connected: bool,
 }
 
 /// A match in a room.
@@ -186,7 +161,7 @@ impl MatchRoom {
     }
 
     /// Tells matchmaking and listings how the room stands. A room without a seat to take is found by its id alone.
-    fn list(&mut self, cx: &mut Cx<'_, Self>) {
+    pub(crate) fn list(&mut self, cx: &mut Cx<'_, Self>) {
         let game = self.live.game();
         if game.is_over() && !game.end_is_released() {
             // Listings are for everybody, observers included: they stand still until the end has been released (§20.9).
@@ -298,11 +273,12 @@ impl MatchRoom {
         self.live.cancel_waits(|caller| matches!(caller, Caller::Agent(reply) if reply.is_closed()), now);
     }
 
-    /// A player's connection dropped or came back.
-    fn mark_client(&mut self, client: SessionId, joined: bool) {
-        if let Some(Client { principal: Principal::Player { account, .. }, .. }) = self.clients.get(&client) {
-            let account = account.clone();
-            self.mark_joined(&account, joined);
+    /// A client's connection dropped or came back.
+    fn mark_client(&mut self, client: SessionId, connected: bool) {
+        let Some(state) = self.clients.get_mut(&client) else { return };
+        state.connected = connected;
+        if let Some(account) = state.principal.account().cloned() {
+            self.mark_joined(&account.owner);
         }
     }
 
@@ -322,7 +298,7 @@ impl MatchRoom {
     }
 
     /// The host's name, as people read it.
-    fn host_display(&self) -> Option<&str> {
+    pub(crate) fn host_display(&self) -> Option<&str> {
         let host = self.host.as_ref()?;
         self.players().find(|account| account.owner == *host).map(|account| &*account.display)
     }
@@ -345,113 +321,10 @@ impl MatchRoom {
         if let Some(team) = principal.side() {
             self.live.game_mut().unsubscribe(team);
         }
+        if let Some(account) = principal.account() {
+            self.mark_joined(&account.owner);
+        }
         Some(principal)
-    }
-
-    // --- delivery ------------------------------------------------------------------------------------------------
-
-    fn status(&self) -> Value {
-        let mut status = self.live.game().status();
-        status["op"] = json!("status");
-        if let Some(readiness) = self.start_facts() {
-            status["readiness"] = readiness;
-            status["host"] = json!(self.host_display());
-        }
-        status
-    }
-
-    /// The seats as this client may see them.
-    fn seats(&self, client: SessionId) -> Option<Value> {
-        let game = self.live.game();
-        let seats = match &self.clients.get(&client)?.principal {
-            Principal::Player { account, .. } => game.seats_json_for(&account.owner, self.now()),
-            Principal::Human { seat, .. } => game.seats_json_for_seat(seat, self.now()),
-            Principal::Spectator { .. } => game.seats_json(self.now()),
-            Principal::Observer { .. } => return None,
-        };
-        Some(json!({ "op": "seats", "seats": seats }))
-    }
-
-    /// The seats for everybody who may see them: each holder of seats their own list, all spectators the same one.
-    fn send_seats(&self, cx: &mut Cx<'_, Self>) {
-        let watches = |client: &SessionId| {
-            self.clients
-                .get(client)
-                .is_some_and(|client| matches!(client.principal, Principal::Spectator { .. }))
-        };
-        let (spectators, holders): (Vec<_>, Vec<_>) = self.readers(None).into_iter().partition(watches);
-        for holder in holders {
-            if let Some(seats) = self.seats(holder) {
-                push::send(cx, holder, "playerthree:seats", &seats);
-            }
-        }
-        if let Some(seats) = spectators.first().and_then(|spectator| self.seats(*spectator)) {
-            push::to_all(cx, &spectators, "playerthree:seats", &seats);
-        }
-    }
-
-    /// Readers of a side's live view, or of any.
-    fn readers(&self, side: Option<&str>) -> Vec<SessionId> {
-        let reads = |client: &Client| {
-            client.principal.side().is_some_and(|read| side.is_none_or(|side| **read == *side))
-        };
-        self.clients.iter().filter(|(_, client)| reads(client)).map(|(id, _)| *id).collect()
-    }
-
-    /// What streams bring, each to the one client that reads it.
-    fn send_observations(&self, cx: &mut Cx<'_, Self>, observations: &[Pushed]) {
-        for pushed in observations {
-            if let Some(reader) = self.streams.get(&pushed.seat) {
-                push::observation(cx, *reader, pushed);
-            }
-        }
-    }
-
-    /// Delivers everything that the last event led to.
-    pub(crate) fn flush(&mut self, cx: &mut Cx<'_, Self>) {
-        self.end_credentials(cx);
-        let changes = self.live.take_changes(self.now());
-        for (team, message) in &changes.views {
-            let frame = push::view(team, message);
-            for reader in self.readers(Some(team)) {
-                cx.send_frame(reader, &frame);
-            }
-        }
-        if changes.status {
-            self.free_commanders();
-            push::to_all(cx, &self.readers(None), "playerthree:status", &self.status());
-        }
-        if changes.seats || changes.status {
-            self.send_seats(cx);
-            self.list(cx);
-        }
-        self.send_said(cx, &changes.said);
-        self.send_observations(cx, &changes.observations);
-        self.send_frames(cx, changes.frames);
-        for (caller, answer) in self.live.take_answers() {
-            match caller {
-                Caller::Client { client, seq } => push::result(cx, client, Some(seq), &answer),
-                // A caller that went away misses its answer; nobody else may have it.
-                Caller::Agent(reply) => _ = reply.send(answer),
-            }
-        }
-        if self.live.game().is_over() {
-            // Its bearers have just been told the end; their credentials end with the match.
-            self.admission.credentials.revoke_all();
-            self.end_credentials(cx);
-        }
-    }
-
-    /// Replies of agents, each to its own owner's clients. An owner who is away misses them: chat is not kept (§12).
-    fn send_said(&self, cx: &mut Cx<'_, Self>, said: &[Said]) {
-        for Said { owner, seat, tick, text } in said {
-            let clients = self.clients.iter();
-            let theirs = clients.filter(|(_, client)| client.principal.answers_for(owner, seat));
-            let theirs: Vec<SessionId> = theirs.map(|(id, _)| *id).collect();
-            let body =
-                json!({ "op": "said", "team": seat.team, "role": seat.role, "tick": tick, "text": text });
-            push::to_all(cx, &theirs, "playerthree:said", &body);
-        }
     }
 
     /// A match whose agents play on outlives its last client, and ends once they are gone too.
@@ -521,12 +394,12 @@ impl Room for MatchRoom {
         if let Principal::Player { account, .. } = &principal {
             self.start_clock(cx);
             self.host.get_or_insert_with(|| account.owner.clone());
-            self.mark_joined(&account.clone(), true);
         }
         let now = self.now();
         let ops = Bucket::new(OPS_PER_SECOND, OPS_BURST, now);
         let views = Bucket::new(VIEWS_PER_SECOND, VIEWS_BURST, now);
-        self.clients.insert(client, Client { principal, ops, views });
+        self.clients.insert(client, Client { principal, ops, views, connected: true });
+        self.mark_client(client, true);
         self.welcome(cx, client);
         self.live.seats_changed(now);
         self.flush(cx);
@@ -575,7 +448,6 @@ impl Room for MatchRoom {
         let Some(principal) = self.forget(client, now) else { return };
         if let Principal::Player { seat, account } = &principal {
             self.release(seat);
-            self.mark_joined(account, false);
             self.release_abandoned();
             self.pass_host_on(&account.owner);
         }

@@ -119,7 +119,7 @@ fn warnings(manifest: &Manifest) -> Vec<Fault> {
         ("event", &manifest.event),
         ("directive", &manifest.directive),
     ] {
-        let bare = undocumented(schema);
+        let bare = undocumented(schema, manifest.signals.is_some());
         if bare > 0 {
             let what = format!("{bare} top-level fields have no doc");
             warn(path, &what, "say what each means and in which unit");
@@ -128,13 +128,15 @@ fn warnings(manifest: &Manifest) -> Vec<Fault> {
     warnings
 }
 
-/// Top-level fields of an object without a doc. Fields that enumerate words explain themselves.
-fn undocumented(schema: &Schema) -> usize {
+/// Top-level fields of an object without a doc. Fields that enumerate words explain themselves, and what is generated
+/// for signals (§22.1) is explained by its own topic.
+fn undocumented(schema: &Schema, has_signals: bool) -> usize {
     let bare = |fields: &Fields| {
         let silent = |schema: &Schema| {
             schema.required().doc.is_none() && !matches!(schema.required().kind, Kind::Enum(_))
         };
-        fields.iter().filter(|(name, schema)| &**name != "tick" && silent(schema)).count()
+        let explained = |name: &str| name == "tick" || (has_signals && name == "signals");
+        fields.iter().filter(|(name, schema)| !explained(name) && silent(schema)).count()
     };
     match &schema.kind {
         Kind::Obj { fields, .. } => bare(fields),

@@ -81,7 +81,7 @@ impl Workers {
     /// A worker that is ready. Blocks for the start of one when no spare is left.
     pub(crate) fn take(&self) -> io::Result<Worker> {
         let spare = self.lock().ready.pop();
-        let worker = match spare.filter(Worker::is_alive) {
+        let worker = match spare.filter(Worker::is_ready) {
             Some(spare) => Ok(spare),
             None => Worker::start(&self.0.program),
         };
@@ -158,8 +158,13 @@ impl Worker {
         _ = self.child().wait();
     }
 
-    fn is_alive(&self) -> bool {
-        matches!(self.child().try_wait(), Ok(None))
+    /// Whether a spare worker answers: the kernel may still know one that is dying.
+    fn is_ready(&self) -> bool {
+        let mut socket = &self.socket;
+        socket.set_read_timeout(Some(START_GUARD)).is_ok()
+            && wire::send(&mut socket, &Ask::Ready, &[]).is_ok()
+            && wire::receive::<Told>(&mut socket, 1024, 0).is_ok()
+            && socket.set_read_timeout(None).is_ok()
     }
 
     /// Why a worker went away without an answer: it had used up its budget, or its engine broke.

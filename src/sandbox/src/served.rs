@@ -56,11 +56,7 @@ fn serve() -> io::Result<()> {
     let address_space = address_space()?;
     confine()?;
     wire::send(&mut socket, &Told::default(), &[])?;
-    let (Ask::Load { limits, seed, script_bytes }, body) =
-        wire::receive(&mut socket, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES + MATCH_DATA_MAX_BYTES)?
-    else {
-        return Err(io::ErrorKind::InvalidData.into());
-    };
+    let (limits, seed, script_bytes, body) = first_load(&mut socket)?;
     let policy_bytes = 2 * limits.memory_bytes as u64;
     lower(Resource::As, address_space.saturating_add(policy_bytes).saturating_add(SPARE_ADDRESS_SPACE))?;
     let (script, match_data) = body.split_at_checked(script_bytes).ok_or(io::ErrorKind::InvalidData)?;
@@ -71,6 +67,19 @@ fn serve() -> io::Result<()> {
     let Some(mut engine) = answer_load(&mut socket, loaded)? else { return Ok(()) };
     drop(body);
     think(&mut socket, &mut engine, &guard, &call, &limits)
+}
+
+/// Waits for its script. Whoever keeps it as a spare one asks before that whether it is still there.
+fn first_load(socket: &mut UnixStream) -> io::Result<(Limits, u64, usize, Vec<u8>)> {
+    loop {
+        match wire::receive(socket, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES + MATCH_DATA_MAX_BYTES)? {
+            (Ask::Ready, _) => wire::send(socket, &Told::default(), &[])?,
+            (Ask::Load { limits, seed, script_bytes }, body) => {
+                return Ok((limits, seed, script_bytes, body));
+            }
+            (Ask::Think, _) => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
 }
 
 /// Sends the answer of a load, and keeps the engine of a successful one.

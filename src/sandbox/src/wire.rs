@@ -13,6 +13,8 @@ use crate::limits::Limits;
 /// What a worker is asked to do. The bytes that belong to it follow as the frame's body.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Ask {
+    /// Say whether it is still there, before it is given a script.
+    Ready,
     /// Load the script; the body is the script, then the match data.
     Load { limits: Limits, seed: u64, script_bytes: usize },
     /// Think about the observation in the body.

@@ -1,0 +1,114 @@
+//! What leaves a match's room after each of its events, and who reads it: status, seats, views, chat, observations and
+//! answers. Observers' frames are in `watching`. Nothing here changes the match.
+
+use crate::push;
+use crate::room::{Caller, Client, MatchRoom, Principal};
+use playerthree_rooms::{Cx, SessionId};
+use playerthree_session::{Pushed, Said};
+use serde_json::{Value, json};
+
+impl MatchRoom {
+    pub(crate) fn status(&self) -> Value {
+        let mut status = self.live.game().status();
+        status["op"] = json!("status");
+        if let Some(readiness) = self.start_facts() {
+            status["readiness"] = readiness;
+            status["host"] = json!(self.host_display());
+        }
+        status
+    }
+
+    /// The seats as this client may see them.
+    pub(crate) fn seats(&self, client: SessionId) -> Option<Value> {
+        let game = self.live.game();
+        let seats = match &self.clients.get(&client)?.principal {
+            Principal::Player { account, .. } => game.seats_json_for(&account.owner, self.now()),
+            Principal::Human { seat, .. } => game.seats_json_for_seat(seat, self.now()),
+            Principal::Spectator { .. } => game.seats_json(self.now()),
+            Principal::Observer { .. } => return None,
+        };
+        Some(json!({ "op": "seats", "seats": seats }))
+    }
+
+    /// The seats for everybody who may see them: each holder of seats their own list, all spectators the same one.
+    fn send_seats(&self, cx: &mut Cx<'_, Self>) {
+        let watches = |client: &SessionId| {
+            self.clients
+                .get(client)
+                .is_some_and(|client| matches!(client.principal, Principal::Spectator { .. }))
+        };
+        let (spectators, holders): (Vec<_>, Vec<_>) = self.readers(None).into_iter().partition(watches);
+        for holder in holders {
+            if let Some(seats) = self.seats(holder) {
+                push::send(cx, holder, "playerthree:seats", &seats);
+            }
+        }
+        if let Some(seats) = spectators.first().and_then(|spectator| self.seats(*spectator)) {
+            push::to_all(cx, &spectators, "playerthree:seats", &seats);
+        }
+    }
+
+    /// Readers of a side's live view, or of any.
+    fn readers(&self, side: Option<&str>) -> Vec<SessionId> {
+        let reads = |client: &Client| {
+            client.principal.side().is_some_and(|read| side.is_none_or(|side| **read == *side))
+        };
+        self.clients.iter().filter(|(_, client)| reads(client)).map(|(id, _)| *id).collect()
+    }
+
+    /// What streams bring, each to the one client that reads it.
+    fn send_observations(&self, cx: &mut Cx<'_, Self>, observations: &[Pushed]) {
+        for pushed in observations {
+            if let Some(reader) = self.streams.get(&pushed.seat) {
+                push::observation(cx, *reader, pushed);
+            }
+        }
+    }
+
+    /// Delivers everything that the last event led to.
+    pub(crate) fn flush(&mut self, cx: &mut Cx<'_, Self>) {
+        self.end_credentials(cx);
+        let changes = self.live.take_changes(self.now());
+        for (team, message) in &changes.views {
+            let frame = push::view(team, message);
+            for reader in self.readers(Some(team)) {
+                cx.send_frame(reader, &frame);
+            }
+        }
+        if changes.status {
+            self.free_commanders();
+            push::to_all(cx, &self.readers(None), "playerthree:status", &self.status());
+        }
+        if changes.seats || changes.status {
+            self.send_seats(cx);
+            self.list(cx);
+        }
+        self.send_said(cx, &changes.said);
+        self.send_observations(cx, &changes.observations);
+        self.send_frames(cx, changes.frames);
+        for (caller, answer) in self.live.take_answers() {
+            match caller {
+                Caller::Client { client, seq } => push::result(cx, client, Some(seq), &answer),
+                // A caller that went away misses its answer; nobody else may have it.
+                Caller::Agent(reply) => _ = reply.send(answer),
+            }
+        }
+        if self.live.game().is_over() {
+            // Its bearers have just been told the end; their credentials end with the match.
+            self.admission.credentials.revoke_all();
+            self.end_credentials(cx);
+        }
+    }
+
+    /// Replies of agents, each to its own owner's clients. An owner who is away misses them: chat is not kept (§12).
+    fn send_said(&self, cx: &mut Cx<'_, Self>, said: &[Said]) {
+        for Said { owner, seat, tick, text } in said {
+            let clients = self.clients.iter();
+            let theirs = clients.filter(|(_, client)| client.principal.answers_for(owner, seat));
+            let theirs: Vec<SessionId> = theirs.map(|(id, _)| *id).collect();
+            let body =
+                json!({ "op": "said", "team": seat.team, "role": seat.role, "tick": tick, "text": text });
+            push::to_all(cx, &theirs, "playerthree:said", &body);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The way into a match's room for other tasks: agents' calls and commanders' settings. It never waits for the room.
+
+use playerthree_host::{AgentCall, MatchDoor};
+use playerthree_rooms::{PostError, RoomHandle};
+use playerthree_session::{CallError, Code, CommanderId, Settings};
+
+/// What other tasks post into a match's room.
+#[derive(Debug)]
+pub enum Event {
+    /// An agent calls.
+    Agent(AgentCall),
+    /// A commander's owner changed its settings.
+    Follow(CommanderId, Settings),
+    /// A policy answered.
+    Wake,
+}
+
+/// The way in for agents.
+pub(crate) struct Door(pub(crate) RoomHandle<Event>);
+
+impl MatchDoor for Door {
+    fn call(&self, call: AgentCall) -> Result<(), CallError> {
+        self.post(Event::Agent(call))
+    }
+
+    fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError> {
+        self.post(Event::Follow(commander, settings))
+    }
+}
+
+impl Door {
+    fn post(&self, event: Event) -> Result<(), CallError> {
+        self.0.try_post(event).map_err(|error| match error {
+            PostError::Full(_) => Code::Busy.into(),
+            PostError::Gone(_) => Code::BadToken.into(),
+        })
+    }
+}
