@@ -3,6 +3,7 @@
 //! A client behind proxies is named by what the trusted ones wrote, counted from the right: what stands further left
 //! was written by the client and is never looked at.
 
+use crate::rate::{Bucket, Flow};
 use crate::shared::Shared;
 use crate::sync::lock;
 use axum::extract::ConnectInfo;
@@ -94,7 +95,7 @@ impl Drop for Occupied {
 
 /// Joins by source: a bucket for each that asked of late.
 pub(crate) struct JoinRate {
-    per_second: f64,
+    flow: Flow,
     sources: Mutex<Sources>,
 }
 
@@ -103,15 +104,12 @@ struct Sources {
     swept: Instant,
 }
 
-struct Bucket {
-    left: f64,
-    filled: Instant,
-}
-
 impl JoinRate {
     pub(crate) fn new(per_second: u32) -> Self {
         let sources = Sources { buckets: HashMap::new(), swept: Instant::now() };
-        Self { per_second: per_second.into(), sources: Mutex::new(sources) }
+        let per_second = f64::from(per_second);
+        let flow = Flow { per_second, most: per_second * BURST_SECONDS };
+        Self { flow, sources: Mutex::new(sources) }
     }
 
     /// Accounts for one request. False once the source asked too often, or is new while too many others ask.
@@ -123,24 +121,12 @@ impl JoinRate {
                 return false;
             }
         }
-        let full = Bucket { left: self.burst(), filled: now };
-        let bucket = sources.buckets.entry(source).or_insert(full);
-        bucket.left = self.level(bucket, now);
-        bucket.filled = now;
-        let allowed = bucket.left >= 1.0;
+        let bucket = sources.buckets.entry(source).or_insert_with(|| Bucket::full(&self.flow, now));
+        let allowed = bucket.level(&self.flow, now) >= 1.0;
         if allowed {
-            bucket.left -= 1.0;
+            bucket.take(1.0, &self.flow, now);
         }
         allowed
-    }
-
-    fn burst(&self) -> f64 {
-        self.per_second * BURST_SECONDS
-    }
-
-    fn level(&self, bucket: &Bucket, now: Instant) -> f64 {
-        let seconds = now.saturating_duration_since(bucket.filled).as_secs_f64();
-        (bucket.left + seconds * self.per_second).min(self.burst())
     }
 
     /// Forgets whoever would have a full bucket, which is what a newcomer has. At most once a second, for it looks at
@@ -150,7 +136,7 @@ impl JoinRate {
             return;
         }
         sources.swept = now;
-        sources.buckets.retain(|_, bucket| self.level(bucket, now) < self.burst());
+        sources.buckets.retain(|_, bucket| bucket.level(&self.flow, now) < self.flow.most);
     }
 }
 

@@ -1,4 +1,5 @@
-//! How much one client may send: a bucket of messages and one of bytes, each refilled by the second's worth.
+//! Token buckets, and how much one client may send by them: a bucket of messages and one of bytes, each refilled by the
+//! second's worth.
 
 use tokio::time::Instant;
 
@@ -6,36 +7,64 @@ use tokio::time::Instant;
 /// hold comes with one.
 const FRAME_HEADER: f64 = 14.0;
 
-pub(crate) struct Rate {
-    messages: Bucket,
-    bytes: Bucket,
+/// How fast a bucket fills, in units a second, and how much it holds.
+pub(crate) struct Flow {
+    pub(crate) per_second: f64,
+    pub(crate) most: f64,
 }
 
-struct Bucket {
-    per_second: f64,
-    most: f64,
+/// What is left in a bucket, and since when it has been filling.
+pub(crate) struct Bucket {
     left: f64,
     filled: Instant,
 }
 
 impl Bucket {
+    pub(crate) fn full(flow: &Flow, now: Instant) -> Self {
+        Self { left: flow.most, filled: now }
+    }
+
+    /// What it holds at `now`.
+    pub(crate) fn level(&self, flow: &Flow, now: Instant) -> f64 {
+        let seconds = now.saturating_duration_since(self.filled).as_secs_f64();
+        (self.left + seconds * flow.per_second).min(flow.most)
+    }
+
+    /// Takes an amount out, which may leave less than nothing.
+    pub(crate) fn take(&mut self, amount: f64, flow: &Flow, now: Instant) {
+        self.left = self.level(flow, now) - amount;
+        self.filled = now;
+    }
+}
+
+/// A bucket with a flow of its own.
+struct Metered {
+    flow: Flow,
+    bucket: Bucket,
+}
+
+impl Metered {
     fn new(per_second: u32, extra: f64, now: Instant) -> Self {
         let per_second = f64::from(per_second);
-        Self { per_second, most: per_second + extra, left: per_second + extra, filled: now }
+        let flow = Flow { per_second, most: per_second + extra };
+        Self { bucket: Bucket::full(&flow, now), flow }
     }
 
     fn take(&mut self, amount: f64, now: Instant) {
-        let seconds = now.saturating_duration_since(self.filled).as_secs_f64();
-        self.filled = now;
-        self.left = (self.left + seconds * self.per_second).min(self.most) - amount;
+        self.bucket.take(amount, &self.flow, now);
     }
+}
+
+pub(crate) struct Rate {
+    messages: Metered,
+    bytes: Metered,
 }
 
 impl Rate {
     pub(crate) fn new(messages_per_second: u32, bytes_per_second: u32, now: Instant) -> Self {
         Self {
-            messages: Bucket::new(messages_per_second, 0.0, now),
-            bytes: Bucket::new(bytes_per_second, FRAME_HEADER, now),
+            messages: Metered::new(messages_per_second, 0.0, now),
+            bytes: Metered::new(bytes_per_second, FRAME_HEADER, now),
         }
     }
 
@@ -51,7 +80,7 @@ impl Rate {
 
     /// Whether the client sent too much.
     pub(crate) fn is_spent(&self) -> bool {
-        self.messages.left < 0.0 || self.bytes.left < 0.0
+        self.messages.bucket.left < 0.0 || self.bytes.bucket.left < 0.0
     }
 }
 
