@@ -4,6 +4,7 @@
 
 mod decode;
 mod encode;
+mod tokens;
 
 pub(crate) use decode::from_slice;
 pub use encode::EncodeError;
