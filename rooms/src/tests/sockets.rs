@@ -7,12 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tokio_tungstenite::client_async;
 
 const MIB: usize = 1024 * 1024;
 
 /// More pads of 50,000 bytes than any socket here holds.
 const MANY: u64 = 2_000;
+
+/// How long a test waits for what it expects before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What `future` comes to, which must be soon.
+async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let Ok(came) = timeout(PATIENCE, future).await else { panic!("{what}: not within {PATIENCE:?}") };
+    came
+}
 
 /// A server on a port of its own.
 struct Host {
@@ -49,10 +59,10 @@ impl Host {
         let token = token.map(|token| format!("&reconnectionToken={token}")).unwrap_or_default();
         let Seat { room, session } = seat;
         let url = format!("ws://{}/{}/{room}?sessionId={session}{token}", self.address, "process");
-        let (socket, _) = client_async(url, stream).await.unwrap();
-        let mut client = Client::greeted(socket, seat).await.unwrap();
+        let (socket, _) = within("a handshake", client_async(url, stream)).await.unwrap();
+        let mut client = within("an answer", Client::greeted(socket, seat)).await.unwrap();
         client.send_raw(vec![wire::JOIN_ROOM]).await;
-        client.next().await.unwrap();
+        within("a welcome", client.next()).await.unwrap();
         client
     }
 
@@ -92,7 +102,7 @@ impl Host {
 impl Client<TcpStream> {
     /// The number and size of the next pad, or the code of the close.
     async fn pad(&mut self) -> Result<(u64, usize), u16> {
-        let message = self.next().await?;
+        let message = within("a pad", self.next()).await?;
         let body = message.strip_prefix(b"\x11\xa3pad").expect("a pad");
         let (number, _) = body.split_first_chunk::<8>().unwrap();
         Ok((u64::from_be_bytes(*number), body.len()))
@@ -124,7 +134,8 @@ async fn rooms_take_turns_over_their_homes_and_keep_their_sockets_there() {
     let _other = host.two().await;
     assert_eq!(tasks(), [3, 3]);
     let server = host.world.server.clone();
-    let (first, stragglers) = tokio::join!(first.closed(), server.shutdown(Duration::from_secs(60)));
+    let (first, stragglers) =
+        tokio::join!(within("a close", first.closed()), server.shutdown(Duration::from_secs(60)));
     assert!(stragglers.is_empty());
     assert_eq!(first, 4001);
     for end in ends {
@@ -196,10 +207,12 @@ async fn a_socket_that_is_reset_leaves_and_its_room_goes_on() {
     slow.socket.get_mut().set_zero_linger().unwrap();
     let session = slow.seat.session;
     drop(slow);
-    while !host.world.heard().contains(&Heard::Drop(session, 1006)) {
-        host.pad(&mut other, 1000).await;
-        assert!(host.pads() < 1_000_000);
-    }
+    within("the room hears of it", async {
+        while !host.world.heard().contains(&Heard::Drop(session, 1006)) {
+            host.pad(&mut other, 1000).await;
+        }
+    })
+    .await;
     host.pad(&mut other, 1000).await;
     assert_eq!(host.waiting(), 0, "nothing waits for a socket that is gone");
 }
@@ -225,9 +238,12 @@ async fn a_close_is_answered_and_nothing_follows_the_answer() {
     let host = Host::new(MIB).await;
     let (mut leaving, mut other) = host.two().await;
     leaving.socket.close(None).await.unwrap();
-    assert_eq!(leaving.next().await, Err(1005));
+    assert_eq!(within("an answer", leaving.next()).await, Err(1005));
     host.pad(&mut other, 1000).await;
-    assert!(leaving.socket.next().await.is_none(), "the answer to a close is the last frame");
+    assert!(
+        within("an end", leaving.socket.next()).await.is_none(),
+        "the answer to a close is the last frame"
+    );
 }
 
 // Limits that `serve` is given need not come from a validated configuration.
@@ -247,6 +263,6 @@ async fn limits_that_cannot_work_are_served_as_the_nearest_that_can() {
     tokio::spawn(serve(listener, world.server.router(), limits, std::future::pending()));
     socket.write_all(b"GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
-    socket.read_to_string(&mut answer).await.unwrap();
+    within("an answer", socket.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
 }
