@@ -18,7 +18,8 @@ const MAX_RATE: f64 = 10_000.0;
 /// Every client is a real connection: a seat by HTTP, a WebSocket, the join handshake. Clients first join (the ramp),
 /// then a warm-up runs unmeasured, then the time is measured. Messages of `broadcast` and `echo` leave on a schedule
 /// that does not wait for answers, and their latency counts from the moment they were due, so a server that stalls
-/// cannot hide it. Works with any server of the Colyseus protocol that has the rooms.
+/// cannot hide it. Works with any server of the Colyseus protocol whose rooms do what a scenario says of them; `play`
+/// alone needs the games of this server.
 ///
 /// Ends with code 1 when nothing worked. Ctrl-C ends it early with what was measured.
 #[derive(Debug, Clone, Args)]
@@ -51,7 +52,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=60_000))]
     pub(super) filler: usize,
     /// A script for --scenario scripted, a JSON file: {"options": {...}, "steps": [{"send": {"type": "echo", "payload":
-    /// 1}}, {"expect": "echo"}, {"pauseMs": 100}]}; each client repeats the steps
+    /// 1}}, {"expect": "echo"}, {"pauseMs": 100}]}; each client repeats the steps, 1 to 1000 of them, pauses at most
+    /// 60000 ms, the file at most 64 KiB. Clients join with the options
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
     /// Prints one JSON object instead of a table; times in it are microseconds
@@ -72,9 +74,9 @@ pub(super) enum Scenario {
     Join,
     /// Join and do nothing
     Idle,
-    /// Send messages that the room passes on to everybody else in it
+    /// Send `load` messages, which the room passes on to everybody else in it as [sender, payload]
     Broadcast,
-    /// Send messages that the room returns to their sender
+    /// Send `echo` messages, which the room returns to their sender as they are
     Echo,
     /// Join, leave and begin again
     Churn,
