@@ -1,14 +1,16 @@
-//! A room that hands each message of a client to all others, as `[sender, payload]`. It interprets and keeps nothing.
+//! A room that hands each message of a client to all others, as `[sender, payload]`, or back to its sender where its
+//! name says so. It interprets and keeps nothing.
 
 use crate::close::CloseReason;
 use crate::cx::Cx;
 use crate::frame::Frame;
 use crate::id::SessionId;
-use crate::message::{BadMessage, Message};
+use crate::message::{BadMessage, Message, MessageType};
 use crate::refusal::Refusal;
 use crate::room::{AuthRequest, Definition, Join, Room, RoomSettings};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Relay rooms. Anyone may join; messages of every type are relayed, raw bytes as a binary payload.
@@ -16,6 +18,7 @@ use std::time::Duration;
 pub struct Relay {
     max_clients: Option<usize>,
     grace: Duration,
+    echo: Option<Arc<str>>,
 }
 
 impl Relay {
@@ -32,11 +35,25 @@ impl Relay {
         self.grace = grace;
         self
     }
+
+    /// The name of messages that come back to their sender as they were, and go to nobody else. Default none.
+    #[must_use]
+    pub fn echo(mut self, name: &str) -> Self {
+        self.echo = Some(name.into());
+        self
+    }
 }
 
 /// One relay room.
 pub struct RelayRoom {
     grace: Duration,
+    echo: Option<Arc<str>>,
+}
+
+impl RelayRoom {
+    fn comes_back(&self, kind: MessageType<'_>) -> bool {
+        matches!((kind, &self.echo), (MessageType::Name(name), Some(echo)) if *name == **echo)
+    }
 }
 
 impl Definition for Relay {
@@ -47,7 +64,7 @@ impl Definition for Relay {
     }
 
     fn create(&self, _: &mut Cx<'_, RelayRoom>, _: &Value) -> Result<RelayRoom, Refusal> {
-        Ok(RelayRoom { grace: self.grace })
+        Ok(RelayRoom { grace: self.grace, echo: self.echo.clone() })
     }
 
     fn settings(&self) -> RoomSettings {
@@ -69,11 +86,20 @@ impl Room for RelayRoom {
         client: SessionId,
         message: Message<'_>,
     ) -> Result<(), BadMessage> {
-        let frame = match message.payload.bytes() {
-            Some(bytes) => Frame::message(message.kind, &(client, Binary(bytes))),
-            None => Frame::message(message.kind, &(client, message.payload.decode::<Value>()?)),
+        let Message { kind, payload } = message;
+        let comes_back = self.comes_back(kind);
+        let frame = match (payload.bytes(), comes_back) {
+            (Some(bytes), true) => Ok(Frame::bytes(kind, bytes)),
+            (Some(bytes), false) => Frame::message(kind, &(client, Binary(bytes))),
+            (None, true) => Frame::message(kind, &payload.decode::<Value>()?),
+            (None, false) => Frame::message(kind, &(client, payload.decode::<Value>()?)),
         };
-        cx.broadcast_frame(&frame.map_err(|_| BadMessage::Undecodable)?, &[client]);
+        let frame = frame.map_err(|_| BadMessage::Undecodable)?;
+        if comes_back {
+            cx.send_frame(client, &frame);
+        } else {
+            cx.broadcast_frame(&frame, &[client]);
+        }
         Ok(())
     }
 

@@ -9,7 +9,6 @@ mod page;
 mod pipes_mcp;
 mod pipes_room;
 mod policy;
-mod relay;
 mod serve;
 mod verify;
 

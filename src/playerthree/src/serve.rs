@@ -2,7 +2,7 @@
 
 use crate::pipes_mcp::PipesTools;
 use crate::pipes_room::PipesRooms;
-use crate::{demo, open_files, page, relay};
+use crate::{demo, open_files, page};
 use anyhow::Context as _;
 use axum::Router;
 use axum::routing::get;
@@ -13,7 +13,7 @@ use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_pipes::Pipes;
-use playerthree_rooms::builtin::Lobby;
+use playerthree_rooms::builtin::{Lobby, Relay};
 use playerthree_rooms::{Config, Origins, Server};
 use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
@@ -263,7 +263,7 @@ fn rooms(
 ) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
         .define("dots", Dots)
-        .define("relay", relay::Relay)
+        .define("relay", Relay::default().echo("echo"))
         .define("lobby", Lobby::default())
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));
     let workers = Workers::of_this_program();
