@@ -41,7 +41,7 @@ impl Definition for Chat {
     /// Makes a room, with the options of the client that needs it.
     fn create(&self, cx: &mut Cx<'_, ChatRoom>, options: &Value) -> Result<ChatRoom, Refusal> {
         // Lobbies and listings show the metadata. Never put anything there that not everyone may see.
-        cx.set_metadata(json!({ "topic": options["topic"].as_str() }));
+        cx.set_metadata(json!({ "topic": options["topic"].as_str() }))?;
         Ok(ChatRoom::default())
     }
 

@@ -42,7 +42,7 @@ impl Definition for Probe {
         if options["private"] == true {
             cx.set_visibility(Visibility::Private);
         }
-        cx.set_metadata(json!({ "mode": options["mode"], "level": options["level"] }));
+        cx.set_metadata(json!({ "mode": options["mode"], "level": options["level"] }))?;
         let hold = options["hold"].as_f64().map(Duration::from_secs_f64);
         Ok(ProbeRoom { hold, ticks: None, log: Vec::new() })
     }
@@ -113,7 +113,11 @@ impl Room for ProbeRoom {
                 after_patch(cx, client, &message.payload.decode::<Value>()?);
                 send(cx, client, "now", &Value::Null);
             }
-            MessageType::Name("meta") => cx.set_metadata(message.payload.decode()?),
+            MessageType::Name("meta") => {
+                if let Err(too_large) = cx.set_metadata(message.payload.decode()?) {
+                    cx.send_error(client, &too_large.into());
+                }
+            }
             MessageType::Name("private") => {
                 let hides = message.payload.decode()?;
                 cx.set_visibility(if hides { Visibility::Private } else { Visibility::Public });
@@ -244,6 +248,8 @@ async fn main() -> anyhow::Result<()> {
         seat_expiry: Duration::from_secs(1),
         messages_per_second: 200,
         max_rooms: 50,
+        // A test that stops reading looks at the close only later.
+        close_linger: Duration::from_secs(30),
         ..Config::default()
     };
     let server = Server::builder(config)

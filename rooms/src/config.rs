@@ -23,10 +23,14 @@ impl Default for DecodeLimits {
 /// Bounds on HTTP connections, for [`serve`](crate::serve). A connection that became a socket no longer counts here.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeLimits {
-    /// Time to send a request's header, from the connection or the last answer on. Default 10 s. Beyond: the
-    /// connection is closed.
+    /// Time to send a request's header, from the connection on or, on one that was used before, from its first byte.
+    /// Default 10 s. Beyond: the connection is closed.
     pub header_timeout: Duration,
-    /// Bytes of a request's header. Default 16 KiB, at least 8 KiB. Beyond: 431 and the connection is closed.
+    /// How long a connection may be idle after an answer. Default 75 s, longer than proxies usually keep theirs.
+    /// Beyond: it is closed.
+    pub keep_alive: Duration,
+    /// Bytes of a request's header. Default 16 KiB, at least 8 KiB. Beyond: 431 and the connection is closed. What is
+    /// read with the last of them is looked at too, so that a header of up to twice as many may still pass.
     pub header_bytes: usize,
     /// Lines of a request's header. Default 100. Beyond: 431 and the connection is closed.
     pub headers: usize,
@@ -40,6 +44,7 @@ impl Default for ServeLimits {
     fn default() -> Self {
         Self {
             header_timeout: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(75),
             header_bytes: 16 * 1024,
             headers: 100,
             connections: 10_000,
@@ -57,6 +62,7 @@ impl ServeLimits {
     pub(crate) fn workable(self) -> Self {
         Self {
             header_timeout: self.header_timeout,
+            keep_alive: self.keep_alive,
             header_bytes: self.header_bytes.max(HEADER_BYTES_FLOOR),
             headers: self.headers.max(1),
             connections: self.connections.clamp(1, tokio::sync::Semaphore::MAX_PERMITS),
@@ -94,6 +100,20 @@ pub struct Config {
     /// How long a reserved seat waits for its socket, on the monotonic clock. Default 15 s. Beyond: the seat is free
     /// again and its session answers 524.
     pub seat_expiry: Duration,
+    /// What the options of all promised seats may take in memory, and those of requests that wait for their
+    /// authorization or in a [`Queue`](crate::builtin::Queue), about, in bytes. Default 256 MiB; at least
+    /// `max_options_bytes`, so that one request always fits. Beyond: 503, until others have joined or expired.
+    pub max_reserved_bytes: usize,
+    /// Rooms that one `join` or `joinOrCreate` asks for a seat, where rooms refuse in
+    /// [`Room::on_reserve`](crate::Room::on_reserve). Default 10,000. Beyond: `join` is refused with 503
+    /// `search_ended`, `joinOrCreate` makes a new room.
+    pub max_rooms_asked: usize,
+    /// How long it may ask them. Default 5 s. Beyond: likewise.
+    pub search_timeout: Duration,
+    /// What a room says about itself in listings, and apart from that the options it is found by, as JSON, in bytes.
+    /// Default 64 KiB. Beyond: [`Cx::set_metadata`](crate::Cx::set_metadata) fails and changes nothing; a room is not
+    /// created, 400.
+    pub max_metadata_bytes: usize,
     /// Rooms in this server. Default 10,000. Beyond: 503.
     pub max_rooms: usize,
     /// Seats a room may have at most, whatever it asks for. Default 10,000. Beyond: the room is full, 522.
@@ -141,6 +161,10 @@ impl Default for Config {
             handshake_timeout: Duration::from_secs(10),
             authorize_timeout: Duration::from_secs(10),
             seat_expiry: Duration::from_secs(15),
+            max_reserved_bytes: 256 * 1024 * 1024,
+            max_rooms_asked: 10_000,
+            search_timeout: Duration::from_secs(5),
+            max_metadata_bytes: 64 * 1024,
             max_rooms: 10_000,
             max_clients_per_room: 10_000,
             max_connections: 20_000,
@@ -200,6 +224,9 @@ impl Config {
             ("decode.depth", self.decode.depth),
             ("decode.elements", self.decode.elements),
             ("messages_per_second", self.messages_per_second as usize),
+            ("max_reserved_bytes", self.max_reserved_bytes),
+            ("max_rooms_asked", self.max_rooms_asked),
+            ("max_metadata_bytes", self.max_metadata_bytes),
             ("max_rooms", self.max_rooms),
             ("max_clients_per_room", self.max_clients_per_room),
             ("max_connections", self.max_connections),
@@ -216,8 +243,10 @@ impl Config {
             ("handshake_timeout", self.handshake_timeout),
             ("options_timeout", self.options_timeout),
             ("serve.header_timeout", self.serve.header_timeout),
+            ("serve.keep_alive", self.serve.keep_alive),
             ("authorize_timeout", self.authorize_timeout),
             ("seat_expiry", self.seat_expiry),
+            ("search_timeout", self.search_timeout),
             ("ping_interval", self.ping_interval),
         ];
         let zero = counts.iter().filter(|(_, count)| *count == 0).map(|(name, _)| *name);
@@ -243,6 +272,7 @@ impl Config {
         // tokio's semaphores and channels have this ceiling, and no machine comes near it.
         let permits = tokio::sync::Semaphore::MAX_PERMITS;
         for (name, count) in [
+            ("max_reserved_bytes", self.max_reserved_bytes),
             ("max_rooms", self.max_rooms),
             ("max_connections", self.max_connections),
             ("serve.connections", self.serve.connections),
@@ -254,6 +284,9 @@ impl Config {
         }
         if (self.bytes_per_second as usize) < self.max_message_bytes {
             return Err(ConfigError::AtLeast("bytes_per_second", "max_message_bytes"));
+        }
+        if self.max_reserved_bytes < self.max_options_bytes {
+            return Err(ConfigError::AtLeast("max_reserved_bytes", "max_options_bytes"));
         }
         if self.outbound_queue_bytes < MIN_QUEUE_BYTES {
             return Err(ConfigError::AtLeast("outbound_queue_bytes", "1 KiB"));
@@ -278,7 +311,7 @@ mod tests {
     fn a_contradiction_is_refused_by_name() {
         use ConfigError::{AtLeast, BadOrigin, TooLarge, Zero};
         type Case = (fn(&mut Config), ConfigError);
-        let cases: [Case; 15] = [
+        let cases: [Case; 17] = [
             (|config| config.mailbox = 0, Zero("mailbox")),
             (|config| config.ping_interval = Duration::ZERO, Zero("ping_interval")),
             (|config| config.ping_misses = 0, Zero("ping_misses")),
@@ -290,6 +323,11 @@ mod tests {
             (|config| config.trusted_proxies = 17, TooLarge("trusted_proxies")),
             (|config| config.max_message_bytes = 3 << 20, TooLarge("max_message_bytes")),
             (|config| config.bytes_per_second = 1000, AtLeast("bytes_per_second", "max_message_bytes")),
+            (|config| config.search_timeout = Duration::ZERO, Zero("search_timeout")),
+            (
+                |config| config.max_reserved_bytes = 64 * 1024 - 1,
+                AtLeast("max_reserved_bytes", "max_options_bytes"),
+            ),
             (|config| config.outbound_queue_bytes = 1000, AtLeast("outbound_queue_bytes", "1 KiB")),
             (
                 |config| config.outbound_queue_bytes = 64 * 1024 - 1,

@@ -13,6 +13,7 @@ use crate::refusal::Refusal;
 use crate::request::{Reply, RequestId};
 use crate::room::Room;
 use crate::server::Server;
+use crate::weight;
 use playerthree_rooms_state::View;
 use serde::Serialize;
 use serde_json::Value;
@@ -210,9 +211,16 @@ impl<'a, R: Room> Cx<'a, R> {
     }
 
     /// Replaces what the room says about itself in listings.
-    pub fn set_metadata(&mut self, metadata: Value) {
+    ///
+    /// # Errors
+    /// Where it is larger than [`Config::max_metadata_bytes`](crate::Config::max_metadata_bytes); nothing changes then.
+    pub fn set_metadata(&mut self, metadata: Value) -> Result<(), MetadataTooLarge> {
+        if !weight::fits(&metadata, self.core.shared.config.max_metadata_bytes) {
+            return Err(MetadataTooLarge);
+        }
         self.core.metadata = Arc::new(metadata);
         self.core.stale = true;
+        Ok(())
     }
 
     /// How many seats the room has.
@@ -253,6 +261,19 @@ impl<'a, R: Room> Cx<'a, R> {
     /// Stops a timer. One that is over or stopped is no error.
     pub fn cancel(&mut self, timer: TimerId) {
         self.core.schedule.cancel(timer);
+    }
+}
+
+/// What a room would say about itself is larger than
+/// [`Config::max_metadata_bytes`](crate::Config::max_metadata_bytes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the room's metadata is too large")]
+pub struct MetadataTooLarge;
+
+/// For a room that is made of what a client asks for.
+impl From<MetadataTooLarge> for Refusal {
+    fn from(MetadataTooLarge: MetadataTooLarge) -> Self {
+        Self::metadata_too_large()
     }
 }
 

@@ -90,10 +90,14 @@ impl<D: Definition> AnyDefinition for Defined<D> {
         options: &Value,
         tickets: &[Arc<Ticket>],
     ) -> Result<Made, Refusal> {
+        let filter = kind.filter(options);
+        if filter.len() > shared.config.max_metadata_bytes {
+            return Err(Refusal::bad_options());
+        }
         let permit = shared.room_permits.clone().try_acquire_owned().map_err(|_| Refusal::at_capacity())?;
         let (sender, mailbox) = mpsc::channel(shared.config.mailbox);
         let home = shared.homes.next();
-        let entry = shared.registry.entry(&kind.name, kind.filter(options), Box::new(sender.clone()), home);
+        let entry = shared.registry.entry(&kind.name, filter, Box::new(sender.clone()), home);
         let handle = RoomHandle::new(entry.id, sender);
         let mut core = Core::new(handle, entry.clone(), shared.clone(), kind.settings.max_clients);
         let made = catch_unwind(AssertUnwindSafe(|| {

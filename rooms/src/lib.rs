@@ -1,53 +1,10 @@
-//! A room server that the official Colyseus SDKs join unchanged.
+//! A room server that the official Colyseus SDKs join unchanged; the front page of the crate is its README.
+#![doc = include_str!("../README.md")]
+//! # Where to look
 //!
-//! An application writes a [`Room`] and a [`Definition`] for each kind of room, collects them in a [`Server`], and
-//! serves [`Server::router`] next to its own routes. This is a whole kind of room, and a test of it:
-//!
-//! ```
-//! use playerthree_rooms::testing::TestServer;
-//! use playerthree_rooms::{AuthRequest, Config, Cx, Definition, Join, Messages, Method, Refusal, Room, Server, SessionId};
-//! use serde_json::{Value, json};
-//!
-//! struct Dice; // Makes the rooms that clients ask for by name.
-//! struct DiceRoom { rolls: u32 } // One room: plain state, which one task owns.
-//!
-//! impl Definition for Dice {
-//!     type Room = DiceRoom;
-//!     async fn authorize(&self, _: &AuthRequest) -> Result<(), Refusal> { Ok(()) }
-//!     fn create(&self, cx: &mut Cx<'_, DiceRoom>, _: &Value) -> Result<DiceRoom, Refusal> {
-//!         cx.set_max_clients(4);
-//!         Ok(DiceRoom { rolls: 0 })
-//!     }
-//!     fn messages(&self) -> Messages<DiceRoom> { Messages::new().on("roll", DiceRoom::roll) }
-//! }
-//!
-//! impl DiceRoom {
-//!     fn roll(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, sides: u32) {
-//!         self.rolls += 1;
-//!         let rolled = self.rolls * 7 % sides.max(1) + 1;
-//!         cx.broadcast("rolled", &(client, rolled), &[]).ok(); // Ids and numbers always encode.
-//!     }
-//! }
-//!
-//! impl Room for DiceRoom {
-//!     type Event = ();
-//!     type Auth = ();
-//!     fn on_join(&mut self, _: &mut Cx<'_, Self>, _: SessionId, _: Join<()>) -> Result<(), Refusal> { Ok(()) }
-//! }
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?.block_on(async {
-//! let server = TestServer::new(Server::builder(Config::default()).define("dice", Dice).build()?);
-//! let mut ada = server.join(Method::JoinOrCreate, "dice", json!({})).await?;
-//! ada.send("roll", &6).await;
-//! assert_eq!(ada.message("rolled").await, json!([ada.session_id(), 2]));
-//! # Ok(()) })
-//! # }
-//! ```
-//!
-//! `examples/chat.rs` is a whole program and explains each part. From there: [`Room`] has every moment of a room's
-//! life and its clients', [`Cx`] all that a handler can do, [`RoomSettings`] how rooms are found, [`builtin`] rooms that
-//! are ready, [`testing`] what tests are written with.
+//! [`Room`] has every moment of a room's life and its clients', [`Cx`] all that a handler can do, [`RoomSettings`] how
+//! rooms are found, [`schema`] what a state is made of, [`builtin`] rooms that are ready, [`testing`] what tests are
+//! written with.
 //!
 //! A room is an actor: everything reaches it through one bounded mailbox, and its handlers are plain methods. Clients
 //! are fed through queues that are bounded in bytes; a slow one is closed and never slows its room. A message for many
@@ -60,7 +17,8 @@
 //! [`Driver`] and [`Presence`].
 //!
 //! This crate never: interprets what an application sends, keeps a reconnection token in clear, repeats a client's
-//! input in an error, or holds a lock while it waits.
+//! input in an error, or holds a lock while it waits, but for one a kind of room that lets simultaneous `joinOrCreate`
+//! share a room.
 
 mod actor;
 mod address;
@@ -86,6 +44,7 @@ mod messages;
 mod metrics;
 mod origin;
 mod outbox;
+mod pace;
 mod pack;
 mod presence;
 mod probe;
@@ -104,6 +63,7 @@ mod stream;
 mod sync;
 pub mod testing;
 mod upgrade;
+mod weight;
 mod wire;
 
 #[cfg(test)]
@@ -112,7 +72,7 @@ mod tests;
 pub use close::{CloseReason, Retry};
 pub use config::{Config, ConfigError, DecodeLimits, ServeLimits};
 pub use counters::Snapshot;
-pub use cx::{AutoDispose, Cx, TimerId, Visibility};
+pub use cx::{AutoDispose, Cx, MetadataTooLarge, TimerId, Visibility};
 pub use driver::{Among, Driver, DriverError, MemoryDriver, Order, Query, SortBy, SortField};
 pub use frame::Frame;
 pub use generation::Generation;

@@ -6,6 +6,7 @@ use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::outbox::Outbox;
 use crate::refusal::Refusal;
+use crate::shared::Space;
 use crate::state::Knowledge;
 use crate::sync::lock;
 use bytes::Bytes;
@@ -73,11 +74,13 @@ pub(crate) struct Claim {
     pub(crate) options: Value,
     /// The definition's `Auth`.
     pub(crate) auth: Box<dyn Any + Send>,
+    /// The options' share of [`Config::max_reserved_bytes`](crate::Config::max_reserved_bytes).
+    pub(crate) _space: Space,
 }
 
 impl Ticket {
-    pub(crate) fn new(options: Value, auth: Box<dyn Any + Send>) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Some(Claim { options, auth }))))
+    pub(crate) fn new(options: Value, auth: Box<dyn Any + Send>, space: Space) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(Claim { options, auth, _space: space }))))
     }
 
     /// Shows the claim to a room. A ticket that is taken has expired; so has one that another room, which was given up

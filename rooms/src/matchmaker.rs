@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Entry, Listing};
 use crate::room::AuthRequest;
 use crate::shared::Shared;
+use crate::weight;
 use futures_util::future::join_all;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -20,11 +21,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-/// How many rooms `join` and `joinOrCreate` ask for a seat: a few at first, for one of them nearly always has it, then
-/// up to as many as a request may cost. Rooms that are full or locked are not among them.
-const ROOMS_ASKED: [usize; 2] = [8, 1_000];
+/// How many rooms `join` and `joinOrCreate` look up at first, for one of them nearly always has a seat. Rooms that are
+/// full or locked are not among them.
+const FIRST_ROOMS: usize = 8;
+
+/// How many times more they look up whenever none of those has one.
+const MORE_ROOMS: usize = 16;
 
 /// How long one of several rooms may take to answer. Beyond: it is passed over, by later requests at once, until it
 /// has answered again.
@@ -136,10 +140,7 @@ impl Matchmaker<'_> {
                 let ticket = self.authorize(kind, request).await?;
                 match method {
                     Method::Create => self.create_and_reserve(kind, &options, &ticket),
-                    Method::Join => {
-                        let found = self.find(kind, &options, &ticket, &mut HashSet::new()).await?;
-                        found.ok_or_else(Refusal::no_match)
-                    }
+                    Method::Join => self.join(kind, &options, &ticket).await,
                     _ => self.join_or_create(kind, &options, &ticket).await,
                 }
             }
@@ -192,10 +193,24 @@ impl Matchmaker<'_> {
 
     async fn authorize(self, kind: &Kind, request: AuthRequest) -> Result<Arc<Ticket>, Refusal> {
         let limit = self.shared.config.authorize_timeout;
+        let space = self.shared.space_for(weight::of(&request.options))?;
         let auth = timeout(limit, kind.definition.authorize(&request))
             .await
             .unwrap_or_else(|_| Err(Refusal::auth_failed()))?;
-        Ok(Ticket::new(request.options, auth))
+        Ok(Ticket::new(request.options, auth, space))
+    }
+
+    async fn join(
+        self,
+        kind: &Kind,
+        options: &Value,
+        ticket: &Arc<Ticket>,
+    ) -> Result<SeatReservation, Refusal> {
+        match self.find(kind, options, ticket, &mut self.search()).await? {
+            Found::Seat(reservation) => Ok(reservation),
+            Found::Nothing => Err(Refusal::no_match()),
+            Found::TooMany => Err(Refusal::search_ended()),
+        }
     }
 
     async fn join_or_create(
@@ -204,52 +219,74 @@ impl Matchmaker<'_> {
         options: &Value,
         ticket: &Arc<Ticket>,
     ) -> Result<SeatReservation, Refusal> {
-        let mut asked = HashSet::new();
-        if let Some(reservation) = self.find(kind, options, ticket, &mut asked).await? {
+        let mut search = self.search();
+        if let Found::Seat(reservation) = self.find(kind, options, ticket, &mut search).await? {
             return Ok(reservation);
         }
         // Of the rooms that came meanwhile one may have a seat. The others were asked, and nobody waits for them twice.
         let _creating = kind.creating.lock().await;
-        match self.find(kind, options, ticket, &mut asked).await? {
-            Some(reservation) => Ok(reservation),
-            None => self.create_and_reserve(kind, options, ticket),
+        match self.find(kind, options, ticket, &mut search).await? {
+            Found::Seat(reservation) => Ok(reservation),
+            Found::Nothing | Found::TooMany => self.create_and_reserve(kind, options, ticket),
         }
     }
 
-    /// Asks the open rooms that fit for a seat, in the order that the definition wants, but for those in `asked`.
+    fn search(self) -> Search {
+        let config = &self.shared.config;
+        Search {
+            asked: HashSet::new(),
+            most: config.max_rooms_asked,
+            end: Instant::now() + config.search_timeout,
+        }
+    }
+
+    /// Asks the open rooms that fit for a seat, in the order that the definition wants, but for those asked before.
     async fn find(
         self,
         kind: &Kind,
         options: &Value,
         ticket: &Arc<Ticket>,
-        asked: &mut HashSet<RoomId>,
-    ) -> Result<Option<SeatReservation>, Refusal> {
-        for limit in ROOMS_ASKED {
-            let query = Query {
-                name: Some(kind.name.clone()),
-                filter: Some(kind.filter(options)),
-                among: Among::Open,
-                sort: kind.settings.sort_by.clone(),
-                limit,
-            };
-            let rooms =
-                self.shared.driver.find(&query).await.map_err(|DriverError| Refusal::unavailable())?;
+        search: &mut Search,
+    ) -> Result<Found, Refusal> {
+        let mut limit = FIRST_ROOMS.min(search.most);
+        loop {
+            let rooms = self.open_rooms(kind, options, limit).await?;
             let found = rooms.len();
             for room in rooms {
                 // A room of another process is that process's to fill.
                 let Some(entry) = self.shared.registry.get(room.room_id) else { continue };
-                if asked.insert(entry.id)
-                    && !entry.is_silent()
-                    && let Ok(reservation) = reserve(&entry, ticket).await
-                {
-                    return Ok(Some(reservation));
+                if entry.is_silent() || search.asked.contains(&entry.id) {
+                    continue;
+                }
+                let Some(patience) = search.next(entry.id) else { return Ok(Found::TooMany) };
+                if let Ok(reservation) = reserve(&entry, ticket, patience).await {
+                    return Ok(Found::Seat(reservation));
                 }
             }
             if found < limit {
-                break;
+                return Ok(Found::Nothing);
             }
+            if limit == search.most {
+                return Ok(Found::TooMany);
+            }
+            limit = limit.saturating_mul(MORE_ROOMS).min(search.most);
         }
-        Ok(None)
+    }
+
+    async fn open_rooms(
+        self,
+        kind: &Kind,
+        options: &Value,
+        limit: usize,
+    ) -> Result<Vec<Arc<Listing>>, Refusal> {
+        let query = Query {
+            name: Some(kind.name.clone()),
+            filter: Some(kind.filter(options)),
+            among: Among::Open,
+            sort: kind.settings.sort_by.clone(),
+            limit,
+        };
+        self.shared.driver.find(&query).await.map_err(|DriverError| Refusal::unavailable())
     }
 
     /// A new room whose first seat is the creator's: no one else hears of it before.
@@ -275,10 +312,42 @@ impl Matchmaker<'_> {
     }
 }
 
+/// One request's way through the open rooms, which has an end in rooms and in time.
+struct Search {
+    asked: HashSet<RoomId>,
+    most: usize,
+    end: Instant,
+}
+
+impl Search {
+    /// How long the next room may take, or `None` where no further room may be asked.
+    fn next(&mut self, room: RoomId) -> Option<Duration> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() || self.asked.len() >= self.most {
+            return None;
+        }
+        self.asked.insert(room);
+        Some(left.min(ONE_OF_MANY))
+    }
+}
+
+/// What a search came to.
+enum Found {
+    Seat(SeatReservation),
+    /// No open room has a seat for the request.
+    Nothing,
+    /// None of those that it may ask has one.
+    TooMany,
+}
+
 /// Asks one of several rooms for a seat.
-async fn reserve(entry: &Entry, ticket: &Arc<Ticket>) -> Result<SeatReservation, Refusal> {
+async fn reserve(
+    entry: &Entry,
+    ticket: &Arc<Ticket>,
+    patience: Duration,
+) -> Result<SeatReservation, Refusal> {
     let (reply, answer) = oneshot::channel();
-    ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer, ONE_OF_MANY).await
+    ask(entry, Control::Reserve { ticket: ticket.clone(), reply }, answer, patience).await
 }
 
 /// Sends a control and waits for its answer, for `patience` at most. A room that ends meanwhile was not found. What

@@ -3,7 +3,9 @@
 //! Numbers and fixed labels alone: no id, no option, no address and no text of a client ever stands here.
 
 use crate::server::Server;
+use crate::sync::lock;
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::routing::get;
 use http::StatusCode;
@@ -15,14 +17,28 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a scrape answers with, [`text::encode`]'s format.
 const CONTENT_TYPE: (HeaderName, &str) =
     (header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8");
 
+/// How long an answer to a scrape is given again.
+const FRESH: Duration = Duration::from_secs(1);
+
 /// `/health`, `/health/live` and `/metrics`.
 pub(crate) fn router(server: &Server) -> Router {
+    let scrapes = Arc::new(scrapes(server));
+    Router::new()
+        .route("/health", get(ready))
+        .route("/health/live", get(|| std::future::ready("ok")))
+        .route("/metrics", get(move || std::future::ready(scrapes.answer(Instant::now()))))
+        .with_state(server.clone())
+}
+
+fn scrapes(server: &Server) -> Scrapes {
     let mut registry = Registry::with_prefix("rooms");
     registry.register_with_unit(
         "tick_lateness",
@@ -31,12 +47,7 @@ pub(crate) fn router(server: &Server) -> Router {
         server.shared().counters.lateness.clone(),
     );
     registry.register_collector(Box::new(Counts(server.clone())));
-    let registry = Arc::new(registry);
-    Router::new()
-        .route("/health", get(ready))
-        .route("/health/live", get(|| std::future::ready("ok")))
-        .route("/metrics", get(move || std::future::ready(scrape(&registry))))
-        .with_state(server.clone())
+    Scrapes { registry, last: Mutex::new(None) }
 }
 
 async fn ready(State(server): State<Server>) -> (StatusCode, &'static str) {
@@ -47,13 +58,31 @@ async fn ready(State(server): State<Server>) -> (StatusCode, &'static str) {
     }
 }
 
-type Scrape = Result<([(HeaderName, &'static str); 1], String), StatusCode>;
+type Scrape = Result<([(HeaderName, &'static str); 1], Bytes), StatusCode>;
 
-fn scrape(registry: &Registry) -> Scrape {
-    let mut text = String::new();
-    // Writing into a string does not fail.
-    text::encode(&mut text, registry).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
-    Ok(([CONTENT_TYPE], text))
+/// The answers to scrapes, of which there is a new one every [`FRESH`] at most: each looks at every room and socket,
+/// and anybody may be allowed to ask.
+struct Scrapes {
+    registry: Registry,
+    last: Mutex<Option<(Instant, Bytes)>>,
+}
+
+impl Scrapes {
+    fn answer(&self, now: Instant) -> Scrape {
+        let mut last = lock(&self.last);
+        let text = match &*last {
+            Some((taken, text)) if now.saturating_duration_since(*taken) < FRESH => text.clone(),
+            _ => {
+                let mut text = String::new();
+                // Writing into a string does not fail.
+                text::encode(&mut text, &self.registry).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+                let text = Bytes::from(text);
+                *last = Some((now, text.clone()));
+                text
+            }
+        };
+        Ok(([CONTENT_TYPE], text))
+    }
 }
 
 /// Takes the server's counts at the moment of a scrape.
@@ -121,4 +150,28 @@ fn family(
         ConstCounter::new(*count).encode(family.encode_family(&[(label, *value)])?)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::builtin::Relay;
+    use serde_json::json;
+
+    #[tokio::test(start_paused = true)]
+    async fn scrapes_within_a_second_are_one() {
+        let server = Server::builder(Config::default()).define("room", Relay::default()).build().unwrap();
+        let scrapes = scrapes(&server);
+        let rooms = |now| {
+            let (_, text) = scrapes.answer(now).unwrap();
+            let text = String::from_utf8(text.to_vec()).unwrap();
+            text.lines().find_map(|line| line.strip_prefix("rooms_rooms ")).unwrap().to_owned()
+        };
+        let start = Instant::now();
+        assert_eq!(rooms(start), "0");
+        server.create("room", &json!({})).unwrap();
+        assert_eq!(rooms(start + FRESH - Duration::from_millis(1)), "0");
+        assert_eq!(rooms(start + FRESH), "1");
+    }
 }

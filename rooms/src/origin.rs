@@ -23,13 +23,14 @@ pub enum Origins {
 }
 
 /// Part of every answer to a page that may use the server. Browsers send credentials, so the origin is named.
-const GRANTS: [(HeaderName, HeaderValue); 4] = [
+const GRANTS: [(HeaderName, HeaderValue); 5] = [
     (header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true")),
     (
         header::ACCESS_CONTROL_ALLOW_HEADERS,
         HeaderValue::from_static("Origin, X-Requested-With, Content-Type, Accept, Authorization"),
     ),
     (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE")),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Retry-After")),
     (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("2592000")),
 ];
 

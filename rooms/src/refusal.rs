@@ -119,6 +119,12 @@ impl Refusal {
         Self::named(503, "room_busy", "the room does not answer; try again later")
     }
 
+    /// 503: `join` asked as many rooms, or for as long, as one request may, and none had a seat for it.
+    #[must_use]
+    pub fn search_ended() -> Self {
+        Self::named(503, "search_ended", "none of many rooms had a seat for this request; try again later")
+    }
+
     /// 403: a browser asks for a page that may not use the server.
     #[must_use]
     pub fn origin_not_allowed() -> Self {
@@ -135,6 +141,12 @@ impl Refusal {
     #[must_use]
     pub fn too_large() -> Self {
         Self::named(413, "too_large", "the request body is too large")
+    }
+
+    /// 413: what a room would say about itself is too large.
+    #[must_use]
+    pub fn metadata_too_large() -> Self {
+        Self::named(413, "metadata_too_large", "the room's metadata is too large")
     }
 
     /// 415: the request body is not declared as JSON.

@@ -2,10 +2,12 @@
 
 use crate::address::{Occupancy, Source};
 use crate::config::ServeLimits;
+use crate::pace::Pace;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
 use std::future::Future;
@@ -90,21 +92,29 @@ async fn connection(
 ) {
     // Small frames must not wait for one another; where it cannot be set they do.
     let _ = stream.set_nodelay(true);
-    let service = app.map_request(move |mut request: http::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
-        request
-    });
+    let pace = Pace::new(limits.header_timeout, limits.keep_alive);
+    let (begins, answers) = (pace.answers(), pace.answers());
+    let service = app
+        .map_request(move |mut request: http::Request<hyper::body::Incoming>| {
+            begins.begin();
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request
+        })
+        .map_response(move |response: http::Response<Body>| response.map(|body| answers.until_end_of(body)));
     let service = TowerToHyperService::new(service.map_err(|never: Infallible| never));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
-        .max_headers(limits.headers)
-        .max_buf_size(limits.header_bytes);
-    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());
+    http.max_headers(limits.headers).max_buf_size(limits.header_bytes);
+    let stream = TokioIo::new(pace.watch(stream));
+    let mut connection = std::pin::pin!(http.serve_connection(stream, service).with_upgrades());
+    let mut too_slow = std::pin::pin!(pace.too_slow());
     tokio::select! {
         // A peer that breaks off is its own affair.
         _ = connection.as_mut() => return,
+        () = &mut too_slow => return,
         () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
-    let _ = connection.await;
+    tokio::select! {
+        _ = connection => {}
+        () = too_slow => {}
+    }
 }

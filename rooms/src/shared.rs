@@ -10,17 +10,23 @@ use crate::id::RoomId;
 use crate::mail::SocketId;
 use crate::outbox::Outbox;
 use crate::presence::Presence;
+use crate::refusal::Refusal;
 use crate::registry::Registry;
 use bytes::Bytes;
 use dashmap::DashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
 /// The topic on which the ids of rooms appear whose listing changed.
 pub(crate) const LISTINGS: &str = "rooms:listings";
+
+/// What a client's options take of the server's memory, given back when it is dropped.
+pub(crate) struct Space {
+    _bytes: OwnedSemaphorePermit,
+}
 
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -32,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) presence: Arc<dyn Presence>,
     /// One permit a room.
     pub(crate) room_permits: Arc<Semaphore>,
+    /// One permit a byte of [`Config::max_reserved_bytes`].
+    reserved_bytes: Arc<Semaphore>,
     /// One permit a socket.
     pub(crate) socket_permits: Arc<Semaphore>,
     /// Sockets by the address they come from.
@@ -56,6 +64,7 @@ impl Shared {
     ) -> Self {
         Self {
             room_permits: Arc::new(Semaphore::new(config.max_rooms)),
+            reserved_bytes: Arc::new(Semaphore::new(config.max_reserved_bytes)),
             socket_permits: Arc::new(Semaphore::new(config.max_connections)),
             sockets_from: Arc::default(),
             joins_from: JoinRate::new(config.joins_per_second_per_address),
@@ -71,6 +80,13 @@ impl Shared {
             closing: AtomicBool::new(false),
             next_socket: AtomicU64::new(0),
         }
+    }
+
+    /// Room for options that weigh so many bytes.
+    pub(crate) fn space_for(&self, bytes: usize) -> Result<Space, Refusal> {
+        let bytes = u32::try_from(bytes).map_err(|_| Refusal::at_capacity())?;
+        let permit = self.reserved_bytes.clone().try_acquire_many_owned(bytes);
+        permit.map(|bytes| Space { _bytes: bytes }).map_err(|_| Refusal::at_capacity())
     }
 
     pub(crate) fn next_socket(&self) -> SocketId {

@@ -8,6 +8,7 @@ use crate::generation::Generation;
 use crate::id::{RoomId, SessionId, TokenDigest};
 use crate::mail::{Connect, Control, RoomGone};
 use crate::outbox::Outbox;
+use crate::pace::Watched;
 use crate::refusal::Refusal;
 use crate::server::Server;
 use crate::shared::Shared;
@@ -124,10 +125,10 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
         let Ok(Ok(upgraded)) = timeout(shared.config.handshake_timeout, upgrade).await else { return };
         let home =
             wanted.room.and_then(|room| shared.registry.get(room)).and_then(|entry| entry.home.clone());
-        match (upgraded.downcast::<TokioIo<TcpStream>>(), home) {
+        match (upgraded.downcast::<TokioIo<Watched<TcpStream>>>(), home) {
             (Ok(parts), Some(home)) => {
                 // A socket is woken by the runtime that it was made on, so it is made again at home.
-                let Ok(stream) = parts.io.into_inner().into_std() else { return };
+                let Ok(stream) = parts.io.into_inner().into_inner().into_std() else { return };
                 let there = shared.clone();
                 let task = async move {
                     if let Ok(stream) = TcpStream::from_std(stream) {
@@ -139,7 +140,7 @@ pub(crate) fn room(server: &Server, mut request: Request<Body>, wanted: Wanted) 
                 return;
             }
             (Ok(parts), None) => {
-                let incoming = Incoming::tcp(parts.io.into_inner(), parts.read_buf);
+                let incoming = Incoming::tcp(parts.io.into_inner().into_inner(), parts.read_buf);
                 serve_seat(&shared, incoming, wanted).await;
             }
             // Another server than ours brought the connection.

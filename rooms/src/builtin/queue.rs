@@ -5,7 +5,7 @@
 //! `confirm` once it took the seat, upon which it is let go. One that leaves is out of the queue.
 //!
 //! Each match room authorizes its players as if they had asked by themselves, with the token they joined the queue
-//! with. One that it refuses is told so and goes; the others keep their place.
+//! with. One that it refuses is told so and goes; the others keep their place. Who waited too long is told so and goes too.
 
 use super::grouping::{self, PLAYERS_MAX, Party};
 use crate::close::CloseReason;
@@ -15,6 +15,8 @@ use crate::matchmaker::{GroupRefused, SeatReservation};
 use crate::messages::Messages;
 use crate::refusal::Refusal;
 use crate::room::{AuthRequest, Definition, Join, Room, RoomSettings};
+use crate::shared::Space;
+use crate::weight;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -62,6 +64,7 @@ pub struct Queue {
     fewest: usize,
     window: Window,
     patience: Duration,
+    longest: Duration,
     entries: usize,
     ranked: Ranked,
 }
@@ -78,6 +81,7 @@ impl Queue {
             fewest: players,
             window: Window::default(),
             patience: Duration::from_secs(30),
+            longest: Duration::from_secs(600),
             entries: 1_000,
             ranked: Arc::new(|request| request.options["rank"].as_f64()),
         }
@@ -96,6 +100,14 @@ impl Queue {
     pub fn fewest(mut self, fewest: usize, patience: Duration) -> Self {
         self.fewest = fewest.clamp(1, self.players);
         self.patience = patience;
+        self
+    }
+
+    /// How long a client may wait, alone or for the rest of its team. Default 10 minutes. Beyond: it is told 521
+    /// `no_match` and let go.
+    #[must_use]
+    pub fn longest_wait(mut self, longest: Duration) -> Self {
+        self.longest = longest;
         self
     }
 
@@ -186,6 +198,8 @@ pub struct QueueRoom {
 
 struct Entry {
     guest: Guest,
+    /// The request's share of [`Config::max_reserved_bytes`](crate::Config::max_reserved_bytes).
+    _space: Space,
     since: Instant,
     stage: Stage,
     /// How many players it was last told of.
@@ -223,7 +237,9 @@ impl Room for QueueRoom {
                 return Err(Refusal::join_refused("the team is full or of another size"));
             }
         }
-        let entry = Entry { guest: join.auth, since: Instant::now(), stage: Stage::Waiting, told: 0 };
+        let space = cx.server().shared().space_for(weight::of_request(&join.auth.request))?;
+        let entry =
+            Entry { guest: join.auth, _space: space, since: Instant::now(), stage: Stage::Waiting, told: 0 };
         self.entries.insert(client, entry);
         self.tell(cx, client, 1);
         Ok(())
@@ -235,7 +251,6 @@ impl Room for QueueRoom {
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Self>, _: TimerId) {
         let now = Instant::now();
-        self.dismiss_seated(cx, now);
         let (mut members, mut parties) = self.parties(now);
         let made = grouping::matches(&parties, self.queue.players, self.queue.fewest);
         let mut grouped = Vec::new();
@@ -255,6 +270,7 @@ impl Room for QueueRoom {
                 self.tell(cx, client, company);
             }
         }
+        self.dismiss(cx, now);
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, made: Made) {
@@ -282,12 +298,17 @@ impl QueueRoom {
         }
     }
 
-    /// Lets those go that were given a seat and never said that they took it.
-    fn dismiss_seated(&self, cx: &mut Cx<'_, Self>, now: Instant) {
+    /// Lets those go that were given a seat and never said that they took it, and those that waited too long.
+    fn dismiss(&self, cx: &mut Cx<'_, Self>, now: Instant) {
         let expiry = cx.server().config().seat_expiry;
         for (client, entry) in &self.entries {
-            if matches!(entry.stage, Stage::Seated(since) if now - since >= expiry) {
-                cx.kick(*client, CloseReason::Consented);
+            match entry.stage {
+                Stage::Seated(since) if now - since >= expiry => cx.kick(*client, CloseReason::Consented),
+                Stage::Waiting if now - entry.since >= self.queue.longest => {
+                    cx.send_error(*client, &Refusal::no_match());
+                    cx.kick(*client, CloseReason::JoinRefused);
+                }
+                Stage::Waiting | Stage::Grouped | Stage::Seated(_) => {}
             }
         }
     }

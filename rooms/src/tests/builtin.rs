@@ -10,7 +10,7 @@ fn world() -> TestServer {
     let server = Server::builder(Config::default())
         .define("room", Recorders::default())
         .define("lobby", Lobby::default())
-        .define("relay", Relay::default().max_clients(3).grace(Duration::from_secs(5)))
+        .define("relay", Relay::default().max_clients(3).grace(Duration::from_secs(5)).echo("echo"))
         .define("queue", queue)
         .define("teams", Queue::new("room", 4).fewest(2, Duration::from_secs(20)))
         .build();
@@ -136,7 +136,7 @@ async fn a_lobby_that_missed_changes_catches_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_relay_hands_messages_to_all_others_and_holds_seats() {
+async fn a_relay_hands_messages_to_all_others_or_back_and_holds_seats() {
     let world = world();
     let mut clients = Vec::new();
     for _ in 0..3 {
@@ -151,6 +151,11 @@ async fn a_relay_hands_messages_to_all_others_and_holds_seats() {
         assert_eq!(other.message("7").await, json!([one.session_id(), [1, 2, 255]]));
     }
     assert_eq!(one.rest().await, []);
+    one.send("echo", &json!({ "x": 2 })).await;
+    assert_eq!(one.message("echo").await, json!({ "x": 2 }));
+    one.send_bytes("echo", &[3]).await;
+    assert_eq!(one.next().await, Received::Bytes("echo".into(), vec![3]));
+    assert_eq!((two.rest().await, three.rest().await), (vec![], vec![]), "an echo is its sender's alone");
     let (room, session, token) = (two.room_id(), two.session_id(), two.reconnection_token().to_owned());
     drop(two);
     settle().await;
@@ -254,6 +259,38 @@ async fn after_its_patience_a_player_is_content_with_fewer_others() {
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert_eq!(other.rest().await.len(), 2, "alone, then two");
     assert_eq!(seat(&mut one).await["roomId"], seat(&mut other).await["roomId"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_longer_than_allowed_alone_or_for_a_team() {
+    let world = world();
+    let mut alone = queue(&world, "queue", json!({ "rank": 1 })).await;
+    let mut waiting = queue(&world, "teams", json!({ "rank": 1, "teamId": "a", "teamSize": 2 })).await;
+    tokio::time::sleep(Duration::from_secs(599)).await;
+    for client in [&mut alone, &mut waiting] {
+        assert_eq!(client.rest().await, [Received::Message("clients".into(), json!(1))]);
+    }
+    for mut client in [alone, waiting] {
+        assert!(matches!(client.next().await, Received::Error(refusal) if refusal.code == 521));
+        assert_eq!(client.closed().await, 4002);
+    }
+}
+
+// What a queue keeps of its clients has a bound with all that waits for a seat.
+#[tokio::test(start_paused = true)]
+async fn a_queue_takes_no_client_whose_request_has_no_room() {
+    let config = Config { max_reserved_bytes: 64 * 1024, ..Config::default() };
+    let builder = Server::builder(config).define("queue", Queue::new("room", 2));
+    let world = TestServer::new(builder.build().unwrap());
+    let large = json!({ "rank": 1, "text": "x".repeat(25_000) });
+    let one = queue(&world, "queue", large.clone()).await;
+    assert_eq!(
+        world.join(Method::Join, "queue", large.clone()).await.err().map(|refusal| refusal.code),
+        Some(503)
+    );
+    drop(one);
+    settle().await;
+    queue(&world, "queue", large).await;
 }
 
 // Field report U16: who left is in no match, and a player that the match room refuses holds nobody up.

@@ -14,6 +14,7 @@ async fn a_client_that_answers_pings_stays_and_a_silent_one_is_dropped() {
     let reading = tokio::spawn(async move { answering.closed().await });
     while !world.heard().contains(&Heard::Leave(silent.seat.session, 1006)) {
         tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(start.elapsed() < Duration::from_secs(60), "nobody is dropped");
     }
     let config = Config::default();
     let silence = config.ping_interval * (config.ping_misses + 1);
@@ -134,4 +135,42 @@ async fn frames_of_ones_own_and_broadcasts_keep_their_order() {
             assert_eq!(client.next().await.unwrap(), [b"\x0d\xa3mix".as_slice(), &[number]].concat());
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_room_has_no_more_seats_than_the_server_allows() {
+    let world = World::new(Config { max_clients_per_room: 3, ..without_pings() });
+    let host = world.create(json!({ "seats": 100 })).await;
+    let ask = || world.seat(Method::JoinById, host.seat.room.as_str(), nothing());
+    assert_eq!([code(ask().await), code(ask().await), code(ask().await)], [200, 200, 522]);
+    let listed = world.listed(host.seat).unwrap();
+    assert_eq!((listed.clients, listed.max_clients, listed.locked), (3, 3, true));
+}
+
+// Field report U14.
+#[tokio::test(start_paused = true)]
+async fn a_server_has_no_more_rooms_than_it_allows() {
+    let world = World::new(Config { max_rooms: 3, ..without_pings() });
+    for _ in 0..3 {
+        assert!(world.server.create("room", &nothing()).is_ok());
+    }
+    assert_eq!(world.server.create("room", &nothing()), Err(Refusal::at_capacity()));
+    assert_eq!(code(world.seat(Method::Create, "room", nothing()).await), 503);
+    assert_eq!(code(world.seat(Method::JoinOrCreate, "room", nothing()).await), 200, "one of the three");
+    tokio::time::sleep(Duration::from_secs(16)).await;
+    assert!(world.server.create("room", &nothing()).is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_answer_a_close_is_dropped_after_a_moment() {
+    let world = World::new(without_pings());
+    let mut client = world.create(nothing()).await;
+    client.send(KICK, 0).await;
+    world.rest().await;
+    let sockets = || world.server.shared().sockets.len();
+    let linger = Config::default().close_linger;
+    tokio::time::sleep(linger - Duration::from_millis(10)).await;
+    assert_eq!(sockets(), 1, "it may still answer");
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(sockets(), 0);
 }

@@ -38,6 +38,101 @@ async fn a_room_that_refuses_is_passed_over_for_one_that_does_not() {
     assert_eq!(room_of(&world, Method::Join, json!({ "unfit": true })).await, Ok(last));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_room_is_found_behind_more_that_refuse_than_any_page_holds() {
+    let world = World::new(without_pings());
+    for _ in 0..1_500 {
+        room_of(&world, Method::Create, json!({ "picky": true })).await.unwrap();
+    }
+    let last = room_of(&world, Method::Create, nothing()).await.unwrap();
+    for method in [Method::Join, Method::JoinOrCreate] {
+        assert_eq!(room_of(&world, method, json!({ "unfit": true })).await, Ok(last));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_ends_at_its_number_of_rooms() {
+    let world = World::new(Config { max_rooms_asked: 20, ..without_pings() });
+    let mut rooms = Vec::new();
+    for room in 0..21 {
+        rooms.push(room_of(&world, Method::Create, json!({ "picky": room < 20 })).await.unwrap());
+    }
+    let unfit = json!({ "unfit": true });
+    assert_eq!(room_of(&world, Method::Join, unfit.clone()).await, Err(Refusal::search_ended()));
+    let made = room_of(&world, Method::JoinOrCreate, unfit.clone()).await.unwrap();
+    assert!(!rooms.contains(&made), "a room of its own");
+    tokio::time::sleep(Duration::from_secs(16)).await;
+    assert!(world.server.listing().is_empty());
+    // One room less that refuses, and the search reaches one that does not.
+    for room in 0..20 {
+        room_of(&world, Method::Create, json!({ "picky": room < 19 })).await.unwrap();
+    }
+    assert!(room_of(&world, Method::Join, unfit).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_options_of_promised_seats_have_a_bound_together() {
+    let limit = 64 * 1024;
+    let world = World::new(Config { max_reserved_bytes: limit, ..without_pings() });
+    let large = || json!({ "text": "x".repeat(10_000) });
+    let ask = || world.seat(Method::Create, "room", large());
+    let mut seats = Vec::new();
+    let refused = loop {
+        match ask().await {
+            Ok(seat) => seats.push(seat),
+            Err(refusal) => break refusal,
+        }
+        assert!(seats.len() < 10, "more than the bound holds");
+    };
+    assert_eq!(refused, Refusal::at_capacity());
+    assert!(seats.len() >= 5);
+    let mut group = vec![testing::guest(nothing()); 2];
+    group.push(testing::guest(large()));
+    let refused = world.server.create_for("room", &nothing(), group).await.unwrap_err();
+    assert_eq!(refused, GroupRefused { guest: Some(2), refusal: Refusal::at_capacity() });
+    // A client that comes takes its options with it, and a seat that expires gives up its own.
+    let client = world.connect(seats[0], None).await.unwrap();
+    assert!(ask().await.is_ok());
+    assert!(ask().await.is_err());
+    tokio::time::sleep(Duration::from_secs(16)).await;
+    assert!(world.server.shared().space_for(limit).is_ok(), "nothing is left of them");
+    drop(client);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_refused_or_waits_in_vain_leaves_no_options_behind() {
+    let limit = 64 * 1024;
+    let world = World::new(Config { max_reserved_bytes: limit, ..without_pings() });
+    for (options, refusal) in [
+        (json!({ "auth": "refuse" }), 525),
+        (json!({ "auth": "panic" }), 523),
+        (json!({ "delay": 60_000 }), 525),
+        (json!({ "seats": 0 }), 522),
+    ] {
+        assert_eq!(code(world.seat(Method::Create, "room", options).await), refusal);
+    }
+    world.rest().await;
+    assert!(world.server.shared().space_for(limit).is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_past_its_bound_changes_nothing() {
+    let world = World::new(Config { max_metadata_bytes: 100, ..without_pings() });
+    let level = |length: usize| json!({ "level": "x".repeat(length) });
+    // The member around it takes twelve bytes.
+    let mut client = world.create(level(88)).await;
+    assert_eq!(code(world.seat(Method::Create, "room", level(89)).await), 413);
+    let before = world.listed(client.seat).unwrap();
+    client.send(LEVEL, 10_u64.pow(18)).await;
+    client.send(SAY, 1).await;
+    world.rest().await;
+    let after = world.listed(client.seat).unwrap();
+    assert_eq!(after.metadata, before.metadata, "the room was told and goes on");
+    let filtered = |length: usize| json!({ "mode": "x".repeat(length) });
+    assert_eq!(code(world.seat(Method::Create, "room", filtered(96)).await), 200);
+    assert_eq!(code(world.seat(Method::Create, "room", filtered(97)).await), 400);
+}
+
 // A room is found by nobody before its creator has a seat in it.
 #[tokio::test(start_paused = true)]
 async fn a_creator_always_gets_a_seat_in_its_own_room() {

@@ -65,6 +65,7 @@ const PANIC: u32 = 6;
 const PAD: u32 = 7;
 const PADS: u32 = 8;
 const MIX: u32 = 9;
+const LEVEL: u32 = 10;
 
 #[derive(Clone, Default)]
 struct Recorders {
@@ -89,8 +90,8 @@ impl Definition for Recorders {
         if let Some(seats) = options["seats"].as_u64() {
             cx.set_max_clients(usize::try_from(seats).unwrap());
         }
-        if let Some(level) = options["level"].as_u64() {
-            cx.set_metadata(json!({ "level": level }));
+        if let Some(level) = options.get("level") {
+            cx.set_metadata(json!({ "level": level }))?;
         }
         lock(&self.handles).push(cx.handle());
         let hold = options["hold"].as_u64().map(Duration::from_millis);
@@ -169,6 +170,10 @@ impl Room for Recorder {
                 for _ in 0..number {
                     cx.send_bytes(client, "flood", &[0; 1000]);
                 }
+            }
+            MessageType::Number(LEVEL) => {
+                let level = vec![number; 10];
+                assert_eq!(cx.set_metadata(json!({ "level": level })), Err(crate::MetadataTooLarge));
             }
             MessageType::Number(PAD) => self.pad(cx, usize::try_from(number).unwrap()),
             MessageType::Number(PADS) => (0..number).for_each(|_| self.pad(cx, 1000)),

@@ -61,6 +61,21 @@ async fn a_room_that_does_not_answer_is_passed_over_and_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_search_among_stuck_rooms_ends_in_time() {
+    let limit = Duration::from_millis(3_500);
+    let world = World::new(Config { search_timeout: limit, ..without_pings() });
+    let rooms: Vec<_> = (0..10).map(|_| stuck(&world, 8)).collect();
+    let asked = || rooms.iter().filter(|(_, mail)| !mail.is_empty()).count();
+    let start = Instant::now();
+    assert_eq!(world.seat(Method::Join, "room", nothing()).await.err(), Some(Refusal::search_ended()));
+    assert_eq!((asked(), start.elapsed().as_secs()), (4, 3));
+    let start = Instant::now();
+    let made = world.seat(Method::JoinOrCreate, "room", nothing()).await.unwrap();
+    assert!(rooms.iter().all(|(entry, _)| entry.id != made.room));
+    assert_eq!((asked(), start.elapsed().as_secs()), (8, 3));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_mailbox_does_not_hold_up_who_looks_for_a_room() {
     let world = World::new(without_pings());
     let (entry, _mail) = stuck(&world, 1);
@@ -76,7 +91,8 @@ async fn a_room_that_answers_again_is_asked_again_and_keeps_no_seat_for_who_gave
     let entry = world.server.shared().registry.get(host.seat.room).unwrap();
     entry.set_silent(true);
     let (reply, _) = oneshot::channel();
-    let ticket = Ticket::new(nothing(), Box::new(()));
+    let space = world.server.shared().space_for(0).unwrap();
+    let ticket = Ticket::new(nothing(), Box::new(()), space);
     assert!(entry.link.try_send(Control::Reserve { ticket, reply }).is_ok());
     world.rest().await;
     assert_eq!(world.listed(host.seat).unwrap().clients, 1);

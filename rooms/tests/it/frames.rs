@@ -1,7 +1,7 @@
 //! What leaves for many clients at once, over real sockets and threads.
 
-use crate::support::{Running, Socket};
-use futures_util::{SinkExt, StreamExt};
+use crate::support::{self, Running, Socket};
+use futures_util::SinkExt;
 use playerthree_rooms::Config;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -21,7 +21,7 @@ async fn talk(mut socket: Socket, letter: u8) {
     for length in (1000..1000 + MESSAGES).rev() {
         let sent = message(letter, length);
         socket.send(Message::Binary(sent.clone().into())).await.unwrap();
-        assert!(socket.next().await.unwrap().unwrap().into_data() == sent, "{letter}: {length}");
+        assert!(support::next(&mut socket).await.unwrap().into_data() == sent, "{letter}: {length}");
     }
 }
 

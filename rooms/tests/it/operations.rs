@@ -1,7 +1,7 @@
 //! What operators see: health, metrics and logs, and that none of them tells anything about a client.
 
 use crate::support::{self, Running};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use playerthree_rooms::{AuthRequest, Config, Cx, Definition, Join, Refusal, Room, Server, SessionId};
 use serde_json::Value;
 use std::io::Write;
@@ -10,8 +10,19 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// A secret that a client brings in every place where it can.
-const CANARY: &str = "canary-5f3a";
+/// What a client brings along that nobody but its room may see, each another value, so that none hides another.
+const OPTION: &str = "option-5f3a";
+const QUERY: &str = "query-81c0";
+const HEADER_TOKEN: &str = "bearer-2b77";
+const SOCKET_TOKEN: &str = "token-9d14";
+const FORWARDED: &str = "forwarded-e6b2";
+const MESSAGE: &str = "messge-03f";
+
+/// A client, and all that no operator is to see of it.
+struct Marked {
+    socket: support::Socket,
+    secrets: Vec<String>,
+}
 
 async fn get(server: &Running, path: &str) -> support::Answer {
     server.ask(&format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await
@@ -27,41 +38,49 @@ async fn scrape(server: &Running) -> String {
     answer.body
 }
 
-/// A client that leaves its canary everywhere: header, options, query, address, message.
-async fn marked_client(server: &Running) -> (support::Socket, String) {
-    let options = format!(r#"{{"secret":"{CANARY}"}}"#);
+/// A client that leaves its marks everywhere: header, options, query, address, message.
+async fn marked_client(server: &Running) -> Marked {
+    let options = format!(r#"{{"secret":"{OPTION}"}}"#);
     let request = format!(
-        "POST /matchmake/create/room?q={CANARY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {CANARY}\r\nX-Forwarded-For: {CANARY}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
+        "POST /matchmake/create/room?q={QUERY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {HEADER_TOKEN}\r\nX-Forwarded-For: {FORWARDED}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{options}",
         options.len()
     );
     let answer = server.ask(&request).await;
     let seat = support::Seat::read(&answer.body);
-    let path = format!("{}&_authToken={CANARY}", seat.path());
-    let mut socket = server.upgrade(&path, &[("Authorization", CANARY)]).await.unwrap();
-    let join = socket.next().await.unwrap().unwrap().into_data();
-    let token = String::from_utf8(join[2..26].to_vec()).unwrap();
+    let path = format!("{}&_authToken={SOCKET_TOKEN}", seat.path());
+    let mut socket = server.upgrade(&path, &[("Authorization", HEADER_TOKEN)]).await.unwrap();
+    let join = support::next(&mut socket).await.unwrap().into_data();
+    let reconnection = String::from_utf8(join[2..26].to_vec()).unwrap();
     socket.send(Frame::Binary(vec![10].into())).await.unwrap();
-    let mut message = b"\x0d\xa4echo\xab".to_vec();
-    message.extend_from_slice(CANARY.as_bytes());
+    let mut message = b"\x0d\xa4echo\xaa".to_vec();
+    message.extend_from_slice(MESSAGE.as_bytes());
     socket.send(Frame::Binary(message.into())).await.unwrap();
-    let echo = socket.next().await.unwrap().unwrap().into_data();
-    assert!(echo.ends_with(CANARY.as_bytes()));
-    (socket, token)
+    let echo = support::next(&mut socket).await.unwrap().into_data();
+    assert!(echo.ends_with(MESSAGE.as_bytes()));
+    let marks = [OPTION, QUERY, HEADER_TOKEN, SOCKET_TOKEN, FORWARDED, MESSAGE].map(str::to_owned);
+    let secrets = marks.into_iter().chain([seat.session(), reconnection]).collect();
+    Marked { socket, secrets }
+}
+
+fn assert_untold(text: &str, secrets: &[String]) {
+    for secret in secrets {
+        assert!(!secret.is_empty() && !text.contains(secret), "{secret} is in\n{text}");
+    }
 }
 
 #[tokio::test]
 async fn metrics_count_what_happens_and_tell_nothing_of_a_client() {
     let server = Running::start(Config::default()).await;
-    let (mut socket, token) = marked_client(&server).await;
-    let full = server.seat("{}").await;
+    let Marked { mut socket, mut secrets } = marked_client(&server).await;
+    secrets.push(server.seat("{}").await.session());
     assert_eq!(get(&server, "/matchmake/create/room").await.status, 404);
     let refused =
         server.ask("POST /matchmake/join/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert_eq!(refused.status, 520);
     let mut unknown = server.upgrade("/a/b?sessionId=c", &[]).await.unwrap();
-    while let Some(Ok(_)) = unknown.next().await {}
+    support::drain(&mut unknown).await;
     socket.send(Frame::Binary(b"\x0d\xa4tick".to_vec().into())).await.unwrap();
-    assert!(socket.next().await.unwrap().unwrap().into_data().starts_with(b"\x0d\xa6ticked"));
+    assert!(support::next(&mut socket).await.unwrap().into_data().starts_with(b"\x0d\xa6ticked"));
 
     let text = scrape(&server).await;
     for line in [
@@ -84,18 +103,16 @@ async fn metrics_count_what_happens_and_tell_nothing_of_a_client() {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
     assert!(text.contains("rooms_tick_lateness_seconds_bucket{le=\"0.001\"}"));
-    let listing = server.server.listing();
-    let ids = listing.iter().map(|listing| listing.room_id.to_string());
-    let sessions = full.path();
-    for secret in ids.chain([CANARY.to_owned(), token, sessions, "127.0.0.1".to_owned()]) {
-        assert!(!text.contains(&secret), "{secret}");
-    }
+    let rooms = server.server.listing();
+    secrets.extend(rooms.iter().map(|room| room.room_id.to_string()));
+    secrets.push("127.0.0.1".to_owned());
+    assert_untold(&text, &secrets);
 
     support::leave(socket).await;
-    while server.server.counters().clients > 0 {
-        tokio::task::yield_now().await;
-    }
-    assert!(scrape(&server).await.contains("rooms_closes_total{reason=\"consented\"} 1\n"));
+    support::eventually("the end is counted", async || {
+        scrape(&server).await.contains("rooms_closes_total{reason=\"consented\"} 1\n")
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -111,7 +128,7 @@ async fn a_server_that_stops_is_live_and_not_ready() {
         let server = server.server.clone();
         async move { server.shutdown(Duration::from_secs(5)).await }
     });
-    while get(&server, "/health").await.status == 200 {}
+    support::eventually("it stops", async || get(&server, "/health").await.status != 200).await;
     let answer = get(&server, "/health").await;
     assert_eq!((answer.status, answer.body.as_str()), (503, "stopping"));
     assert_eq!(get(&server, "/health/live").await.status, 200);
@@ -154,20 +171,18 @@ async fn logs_name_rooms_and_reasons_and_no_secret_of_a_client() {
     // This test's runtime has one thread, so all that it starts logs here.
     let logging = tracing::subscriber::set_default(subscriber);
     let server = Running::start(Config::default()).await;
-    let (mut socket, token) = marked_client(&server).await;
+    let Marked { mut socket, secrets } = marked_client(&server).await;
     let room = server.server.listing()[0].room_id.to_string();
     // A bad message, a bad body and a panic are what is worth a line.
-    let bad = format!("\r\n\r\n{{\"{CANARY}");
+    let bad = format!("\r\n\r\n{{\"{OPTION}");
     let head = "POST /matchmake/create/room HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13";
     assert_eq!(server.ask(&format!("{head}{bad}")).await.status, 400);
     socket.send(Frame::Binary(b"\x0d\xa5panic".to_vec().into())).await.unwrap();
-    while let Some(Ok(_)) = socket.next().await {}
+    support::drain(&mut socket).await;
     drop(logging);
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(text.contains("a room panicked and is closed") && text.contains(&room), "{text}");
-    for secret in [CANARY, &token, "Bearer", "sessionId"] {
-        assert!(!text.contains(secret), "{secret} is in\n{text}");
-    }
+    assert_untold(&text, &secrets);
 }
 
 /// A room whose handler does not return until it is let go.
@@ -212,7 +227,7 @@ async fn a_shutdown_names_the_rooms_that_do_not_end_and_closes_the_others() {
     let stuck = server.seat_in("blocking").await;
     let stragglers = server.server.shutdown(Duration::from_millis(100)).await;
     assert_eq!(stragglers.rooms.iter().map(ToString::to_string).collect::<Vec<_>>(), [stuck.room()]);
-    let close = socket.next().await.unwrap().unwrap();
+    let close = support::next(&mut socket).await.unwrap();
     assert!(matches!(close, Frame::Close(Some(close)) if u16::from(close.code) == 4001));
     drop(release);
 }

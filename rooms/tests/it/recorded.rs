@@ -2,8 +2,8 @@
 //! was answered must be answered. Bytes are compared as they are, but for what the protocol leaves open: ids and
 //! tokens, the form of a map, the texts of errors, and the bytes of a state, of which the kind of frame is compared.
 
-use crate::support::{Running, Seat, Socket};
-use futures_util::{SinkExt, StreamExt};
+use crate::support::{self, Running, Seat, Socket};
+use futures_util::SinkExt;
 use playerthree_rooms::{
     AuthRequest, BadMessage, CloseReason, Config, Cx, Definition, Frame, Generation, Join, Message,
     MessageType, Refusal, Reply, Request, Room, RoomSettings, Server, SessionId, Visibility,
@@ -396,13 +396,13 @@ impl Talk {
     async fn next(&mut self, number: u32) -> Heard {
         let socket = self.sockets.get_mut(&number).unwrap();
         loop {
-            match socket.next().await {
-                Some(Ok(Sent::Binary(bytes))) => return Heard::Message(bytes.to_vec()),
-                Some(Ok(Sent::Close(frame))) => {
+            match support::next(socket).await {
+                Some(Sent::Binary(bytes)) => return Heard::Message(bytes.to_vec()),
+                Some(Sent::Close(frame)) => {
                     return Heard::Close(frame.map_or(1005, |frame| frame.code.into()));
                 }
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return Heard::Close(1006),
+                Some(_) => {}
+                None => return Heard::Close(1006),
             }
         }
     }

@@ -10,11 +10,41 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message as Frame};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 pub(crate) type Socket = WebSocketStream<TcpStream>;
+
+/// How long a test waits for what it expects before it fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What `future` comes to, which must be soon.
+pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let Ok(came) = timeout(PATIENCE, future).await else { panic!("{what}: not within {PATIENCE:?}") };
+    came
+}
+
+/// Asks again and again until it is so.
+pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+    within(what, async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+/// What a socket brings next, or `None` at its end.
+pub(crate) async fn next(socket: &mut Socket) -> Option<Frame> {
+    within("a frame", socket.next()).await?.ok()
+}
+
+/// Reads a socket to its end.
+pub(crate) async fn drain(socket: &mut Socket) {
+    while next(socket).await.is_some() {}
+}
 
 /// Rooms that send every message back to whoever sent it.
 pub(crate) struct Echoes;
@@ -135,6 +165,10 @@ impl Seat {
         self.part("roomId")
     }
 
+    pub(crate) fn session(&self) -> String {
+        self.part("sessionId")
+    }
+
     fn part(&self, name: &str) -> String {
         self.0[name].as_str().unwrap().to_owned()
     }
@@ -166,9 +200,9 @@ impl Running {
     pub(crate) async fn ask(&self, request: &str) -> Answer {
         let mut stream = self.connect().await;
         // A server that refuses early may not read all.
-        let _ = stream.write_all(request.as_bytes()).await;
+        let _ = within("a request is read", stream.write_all(request.as_bytes())).await;
         let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes).await;
+        let _ = within("an answer", stream.read_to_end(&mut bytes)).await;
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -198,7 +232,7 @@ impl Running {
     /// Opens a seat's socket and acknowledges the join, or returns the status of the refused upgrade.
     pub(crate) async fn open(&self, seat: &Seat, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
         let mut socket = self.upgrade(&seat.path(), headers).await?;
-        let first = socket.next().await.unwrap().unwrap();
+        let first = next(&mut socket).await.unwrap();
         assert_eq!(first.into_data()[0], 10, "a join");
         socket.send(Frame::Binary(vec![10].into())).await.unwrap();
         Ok(socket)
@@ -214,7 +248,7 @@ impl Running {
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        match client_async(request, self.connect().await).await {
+        match within("a handshake", client_async(request, self.connect().await)).await {
             Ok((socket, _)) => Ok(socket),
             Err(Error::Http(response)) => Err(response.status().as_u16()),
             Err(error) => panic!("{error}"),
@@ -225,13 +259,20 @@ impl Running {
 /// Leaves by consent and waits for the end.
 pub(crate) async fn leave(mut socket: Socket) {
     socket.send(Frame::Binary(vec![12].into())).await.unwrap();
-    while let Some(Ok(_)) = socket.next().await {}
+    drain(&mut socket).await;
 }
 
 /// Sends a request on a connection and reads what comes at once.
 pub(crate) async fn exchange(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = vec![0; 4096];
-    let read = stream.read(&mut bytes).await.unwrap();
+    let read = within("an answer", stream.read(&mut bytes)).await.unwrap();
     String::from_utf8_lossy(&bytes[..read]).into_owned()
+}
+
+/// Sends something and waits for the server to end the connection.
+pub(crate) async fn ends_after(stream: &mut TcpStream, text: &str) {
+    stream.write_all(text.as_bytes()).await.unwrap();
+    // How it ends does not matter.
+    let _ = within("an end", stream.read_to_end(&mut Vec::new())).await;
 }

@@ -170,14 +170,19 @@ impl MatchRoom {
         let open = self.admission.open_seats(game);
         let playable = open > 0 && !game.is_over() && !self.private;
         cx.set_visibility(if playable { Visibility::Public } else { Visibility::Private });
-        cx.set_metadata(json!({
-            "game": self.surface.manifest.id,
-            "title": self.surface.manifest.title,
-            "private": self.private,
-            "openSeats": open,
-            "over": game.is_over(),
-            "seats": game.seats_json(self.now()),
-        }));
+        let about = |seats: Vec<Value>| {
+            json!({
+                "game": self.surface.manifest.id,
+                "title": self.surface.manifest.title,
+                "private": self.private,
+                "openSeats": open,
+                "over": game.is_over(),
+                "seats": seats,
+            })
+        };
+        let listed = cx.set_metadata(about(game.seats_json(self.now())));
+        // More seats than a listing holds: it says how many are open, and not which. The rest always fits.
+        _ = listed.or_else(|_| cx.set_metadata(about(Vec::new())));
     }
 
     // --- joining and leaving -------------------------------------------------------------------------------------
