@@ -31,7 +31,7 @@ struct Cli {
 enum Command {
     /// Serves the games: the page, the rooms and the MCP endpoint on one port (the default)
     Serve(serve::Args),
-    /// Puts simulated clients on a running server and measures it
+    // Its arguments describe it at length.
     Load(load::LoadArgs),
     /// Judges a game's manifest as the host would, and says how to mend it
     Lint(lint::Args),

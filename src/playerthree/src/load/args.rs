@@ -21,6 +21,8 @@ const MAX_RATE: f64 = 10_000.0;
 /// cannot hide it. Works with any server of the Colyseus protocol whose rooms do what a scenario says of them; `play`
 /// alone needs the games of this server.
 ///
+/// Printed are rates, percentiles of every latency, what failed by its kind, and what the processes used.
+///
 /// Ends with code 1 when nothing worked. Ctrl-C ends it early with what was measured.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LoadArgs {

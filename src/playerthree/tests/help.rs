@@ -1,0 +1,23 @@
+//! What `--help` says of commands that need more than a line.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+fn help(command: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_playerthree")).args([command, "--help"]).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_help_of_load_says_what_it_does_how_it_measures_and_how_it_ends() {
+    let help = help("load");
+    for part in
+        ["latency counts from the moment they were due", "code 1", "Ctrl-C", "percentiles", "--pid", "--json"]
+    {
+        assert!(help.contains(part), "{part} is not in\n{help}");
+    }
+    for scenario in ["join", "idle", "broadcast", "echo", "churn", "play", "scripted"] {
+        assert!(help.contains(&format!("- {scenario}:")), "{scenario} is not in\n{help}");
+    }
+}
