@@ -111,7 +111,7 @@ pub struct Config {
     /// How long it may ask them. Default 5 s. Beyond: likewise.
     pub search_timeout: Duration,
     /// What a room says about itself in listings, and apart from that the options it is found by, as JSON, in bytes.
-    /// Default 64 KiB. Beyond: [`Cx::set_metadata`](crate::Cx::set_metadata) fails and changes nothing; a room is not
+    /// Default 8 KiB. Beyond: [`Cx::set_metadata`](crate::Cx::set_metadata) fails and changes nothing; a room is not
     /// created, 400.
     pub max_metadata_bytes: usize,
     /// Rooms in this server. Default 10,000. Beyond: 503.
@@ -164,7 +164,7 @@ impl Default for Config {
             max_reserved_bytes: 256 * 1024 * 1024,
             max_rooms_asked: 10_000,
             search_timeout: Duration::from_secs(5),
-            max_metadata_bytes: 64 * 1024,
+            max_metadata_bytes: 8 * 1024,
             max_rooms: 10_000,
             max_clients_per_room: 10_000,
             max_connections: 20_000,

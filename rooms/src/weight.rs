@@ -40,17 +40,31 @@ fn within(value: &Value) -> usize {
     }
 }
 
-/// Whether a value is at most `limit` bytes of JSON. Looks at no more of it than that.
-pub(crate) fn fits(value: &Value, limit: usize) -> bool {
-    serde_json::to_writer(Countdown(limit), value).is_ok()
+/// Bytes of a value as JSON.
+pub(crate) fn length(value: &Value) -> usize {
+    let mut counted = Counter { bytes: 0, limit: usize::MAX };
+    // Counting does not fail, and neither does writing a value whose keys are texts.
+    let _ = serde_json::to_writer(&mut counted, value);
+    counted.bytes
 }
 
-/// Takes so many bytes and keeps none.
-struct Countdown(usize);
+/// Whether a value is at most `limit` bytes of JSON. Looks at no more of it than that.
+pub(crate) fn fits(value: &Value, limit: usize) -> bool {
+    serde_json::to_writer(Counter { bytes: 0, limit }, value).is_ok()
+}
 
-impl Write for Countdown {
+/// Counts bytes up to a limit and keeps none.
+struct Counter {
+    bytes: usize,
+    limit: usize,
+}
+
+impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        if bytes.len() > self.limit - self.bytes {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes += bytes.len();
         Ok(bytes.len())
     }
 
@@ -80,6 +94,7 @@ mod tests {
     fn a_value_fits_up_to_its_length_as_text() {
         for value in [json!(null), json!({ "a": [1, "\u{1}", true], "b": { "c": 1.5 } })] {
             let length = value.to_string().len();
+            assert_eq!(super::length(&value), length);
             assert!(fits(&value, length));
             assert!(!fits(&value, length - 1));
         }

@@ -20,6 +20,7 @@ use crate::registry::Listing;
 use crate::room::{AuthRequest, Definition, Join, Room};
 use crate::server::Server;
 use crate::shared::LISTINGS;
+use crate::weight;
 use futures_util::FutureExt;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
@@ -43,10 +44,18 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Rooms that a lobby shows if it is not told otherwise.
 const ROOMS: usize = 1_000;
 
+/// What a listing may take, about, in bytes. What rooms say about themselves is often their clients' choice, and a few
+/// long ones must not fill up the queue of everybody who looks. Rooms beyond are left out until they change.
+const LISTING_BYTES: usize = 1024 * 1024;
+
+/// What a room takes in a listing beside its metadata, at most.
+const ROOM_BYTES: usize = 512;
+
 /// Lobby rooms. Anyone may join; the lobby itself is unlisted.
 #[derive(Clone, Copy, Debug)]
 pub struct Lobby {
-    /// The most rooms that are shown; the oldest are. Default 1,000.
+    /// The most rooms that are shown; the oldest are. Default 1,000. A listing of more than about a mebibyte is cut
+    /// there.
     pub rooms: usize,
 }
 
@@ -129,8 +138,17 @@ impl LobbyRoom {
 
     fn show_all(&self, cx: &mut Cx<'_, Self>, client: SessionId) {
         let (Some(rooms), Some(filter)) = (&self.rooms, self.filters.get(&client)) else { return };
-        let shown: Vec<_> =
-            rooms.values().filter(|room| filter.passes(room)).map(|room| Shown(room)).collect();
+        let mut left = LISTING_BYTES;
+        let fits = |room: &&Arc<Listing>| {
+            let bytes = ROOM_BYTES + weight::length(&room.metadata);
+            left.checked_sub(bytes).inspect(|rest| left = *rest).is_some()
+        };
+        let shown: Vec<_> = rooms
+            .values()
+            .filter(|room| filter.passes(room))
+            .take_while(fits)
+            .map(|room| Shown(room))
+            .collect();
         if let Err(error) = cx.send(client, "rooms", &shown) {
             tracing::error!(%error, "a listing could not be sent");
         }

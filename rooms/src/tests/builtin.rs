@@ -100,6 +100,26 @@ async fn a_flood_of_filters_is_answered_with_few_listings_the_last_for_the_newes
     assert_eq!((kind.as_str(), rooms.as_array().unwrap().len()), ("rooms", 1));
 }
 
+// What a room says about itself may be its clients' choice.
+#[tokio::test(start_paused = true)]
+async fn rooms_that_say_much_do_not_fill_the_queue_of_who_looks_at_the_lobby() {
+    let config = Config { outbound_queue_bytes: 3 << 20, max_metadata_bytes: 64 * 1024, ..Config::default() };
+    let builder =
+        Server::builder(config).define("room", Recorders::default()).define("lobby", Lobby::default());
+    let world = TestServer::new(builder.build().unwrap());
+    let level = json!({ "level": "x".repeat(60_000) });
+    let mut rooms = Vec::new();
+    for _ in 0..100 {
+        rooms.push(world.server().create("room", &level).unwrap());
+    }
+    let mut lobby = world.join(Method::JoinOrCreate, "lobby", nothing()).await.unwrap();
+    assert_eq!(lobby.message("rooms").await.as_array().unwrap().len(), (1 << 20) / 60_524);
+    // One that was left out is shown when it changes.
+    let seat = world.server().matchmake(Method::JoinById, &rooms[99].to_string(), guest(nothing())).await;
+    assert_eq!(news(&mut lobby).await, [told("+", rooms[99])]);
+    drop(seat);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_room_that_a_full_lobby_leaves_out_is_shown_when_a_place_is_free() {
     let server = Server::builder(Config::default())
