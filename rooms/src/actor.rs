@@ -324,7 +324,7 @@ impl<R: Room> Actor<R> {
                 Ok(())
             }
             Ok(Inbound::Ping) => {
-                self.core.send(session, &Frame::pong());
+                self.core.send(session, Frame::pong());
                 Ok(())
             }
             Ok(Inbound::Data { kind, payload }) => {

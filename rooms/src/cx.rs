@@ -110,18 +110,18 @@ impl<'a, R: Room> Cx<'a, R> {
         payload: &(impl Serialize + ?Sized),
     ) -> Result<(), EncodeError> {
         let frame = Frame::message(kind, payload)?;
-        self.core.send(client, &frame);
+        self.core.send(client, frame);
         Ok(())
     }
 
     /// Sends raw bytes.
     pub fn send_bytes<'k>(&mut self, client: SessionId, kind: impl Into<MessageType<'k>>, payload: &[u8]) {
-        self.core.send(client, &Frame::bytes(kind, payload));
+        self.core.send(client, Frame::bytes(kind, payload));
     }
 
     /// Sends a message that is encoded already; the bytes are shared.
     pub fn send_frame(&mut self, client: SessionId, frame: &Frame) {
-        self.core.send(client, frame);
+        self.core.send(client, frame.clone());
     }
 
     /// Sends a message to every connected client but those in `except`, encoded once.
@@ -157,7 +157,7 @@ impl<'a, R: Room> Cx<'a, R> {
 
     /// Reports an error to a client, which stays connected.
     pub fn send_error(&mut self, client: SessionId, error: &Refusal) {
-        self.core.send(client, &Frame::error(error));
+        self.core.send(client, Frame::error(error));
     }
 
     /// What `client` may see of the room's state beyond what everybody sees. It starts with nothing, changes reach the
@@ -169,7 +169,7 @@ impl<'a, R: Room> Cx<'a, R> {
     /// Answers a request for which the handler returned [`Reply::later`].
     pub fn respond(&mut self, client: SessionId, request: RequestId, reply: Reply) {
         if let Some(answer) = reply.answer() {
-            self.core.send(client, &Frame::response(request, &answer));
+            self.core.send(client, Frame::response(request, &answer));
         }
     }
 

@@ -12,9 +12,16 @@ use crate::state::{Knowledge, Reflections};
 use crate::wire;
 use bytes::Bytes;
 use serde::Serialize;
+use std::cell::Cell;
+use std::convert::Infallible;
 
-/// The most a WebSocket frame header takes without a mask.
-const MAX_HEADER: usize = 10;
+/// The most memory, in bytes, that a thread keeps for writing its next message.
+const KEPT_BODY: usize = 64 * 1024;
+
+thread_local! {
+    /// Where this thread writes a message before its length is known.
+    static BODY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A message encoded once, ready for any number of clients. Cloning it shares the bytes.
 #[derive(Clone, Debug)]
@@ -30,27 +37,25 @@ impl Frame {
         kind: impl Into<MessageType<'a>>,
         payload: &(impl Serialize + ?Sized),
     ) -> Result<Self, EncodeError> {
-        let mut body = start(wire::ROOM_DATA);
-        wire::write_type(kind.into(), &mut body);
-        pack::write(payload, &mut body)?;
-        Ok(finish(body))
+        written(wire::ROOM_DATA, |body| {
+            wire::write_type(kind.into(), body);
+            pack::write(payload, body)
+        })
     }
 
     /// The message `kind` without a payload: clients see `undefined`.
     #[must_use]
     pub fn signal<'a>(kind: impl Into<MessageType<'a>>) -> Self {
-        let mut body = start(wire::ROOM_DATA);
-        wire::write_type(kind.into(), &mut body);
-        finish(body)
+        composed(wire::ROOM_DATA, |body| wire::write_type(kind.into(), body))
     }
 
     /// The message `kind` with raw bytes.
     #[must_use]
     pub fn bytes<'a>(kind: impl Into<MessageType<'a>>, payload: &[u8]) -> Self {
-        let mut body = start(wire::ROOM_DATA_BYTES);
-        wire::write_type(kind.into(), &mut body);
-        body.extend_from_slice(payload);
-        finish(body)
+        composed(wire::ROOM_DATA_BYTES, |body| {
+            wire::write_type(kind.into(), body);
+            body.extend_from_slice(payload);
+        })
     }
 
     /// Bytes on the socket, the WebSocket header counted.
@@ -68,67 +73,79 @@ impl Frame {
     /// Without a state, the reflection length of generation 0.18 is left out, which is the one form that every
     /// generation accepts.
     pub(crate) fn join(token: &Token, state: Option<(&Reflections, Generation, Knowledge)>) -> Self {
-        let mut body = start(wire::JOIN_ROOM);
-        body.push(24);
-        body.extend_from_slice(token.as_bytes());
-        match state {
-            None => body.extend_from_slice(b"\x04none"),
-            Some((reflections, generation, knows)) => {
-                body.extend_from_slice(b"\x06schema");
-                reflections.write(generation, knows, &mut body);
+        composed(wire::JOIN_ROOM, |body| {
+            body.push(24);
+            body.extend_from_slice(token.as_bytes());
+            match state {
+                None => body.extend_from_slice(b"\x04none"),
+                Some((reflections, generation, knows)) => {
+                    body.extend_from_slice(b"\x06schema");
+                    reflections.write(generation, knows, body);
+                }
             }
-        }
-        finish(body)
+        })
     }
 
     /// A state or a patch, from its parts.
     pub(crate) fn state(code: u8, parts: &[&[u8]]) -> Self {
-        let mut body = start(code);
-        body.reserve_exact(parts.iter().map(|part| part.len()).sum());
-        parts.iter().for_each(|part| body.extend_from_slice(part));
-        finish(body)
+        framed(code, parts)
     }
 
     pub(crate) fn error(refusal: &Refusal) -> Self {
-        let mut body = start(wire::ERROR);
-        wire::write_number(u32::from(refusal.code), &mut body);
-        wire::write_string(&refusal.message, &mut body);
-        finish(body)
+        composed(wire::ERROR, |body| {
+            wire::write_number(u32::from(refusal.code), body);
+            wire::write_string(&refusal.message, body);
+        })
     }
 
     pub(crate) fn pong() -> Self {
-        finish(start(wire::PING))
+        framed(wire::PING, &[])
     }
 
     pub(crate) fn response(id: RequestId, answer: &Answer) -> Self {
-        let mut body = start(wire::ROOM_RESPONSE);
-        wire::write_number(id.0, &mut body);
-        body.push(answer.status);
-        body.extend_from_slice(&answer.payload);
-        finish(body)
+        composed(wire::ROOM_RESPONSE, |body| {
+            wire::write_number(id.0, body);
+            body.push(answer.status);
+            body.extend_from_slice(&answer.payload);
+        })
     }
 }
 
-/// A body with room in front of it for the WebSocket header.
-fn start(code: u8) -> Vec<u8> {
-    let mut body = Vec::with_capacity(MAX_HEADER + 54);
-    body.extend_from_slice(&[0; MAX_HEADER]);
-    body.push(code);
-    body
+/// A frame of `code` and what `write` appends.
+fn written<E>(code: u8, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Frame, E> {
+    // A payload that makes a frame while it is written finds no memory kept, and takes some.
+    let mut body = BODY.take();
+    body.clear();
+    let frame = write(&mut body).map(|()| framed(code, &[&body]));
+    if body.capacity() <= KEPT_BODY {
+        BODY.set(body);
+    }
+    frame
 }
 
-/// Writes the header of an unfragmented binary frame just before the body.
-fn finish(mut body: Vec<u8>) -> Frame {
-    let length = body.len() - MAX_HEADER;
+/// A frame of `code` and what `write` appends, which cannot fail.
+fn composed(code: u8, write: impl FnOnce(&mut Vec<u8>)) -> Frame {
+    let Ok(frame) = written(code, |body| {
+        write(body);
+        Ok::<_, Infallible>(())
+    });
+    frame
+}
+
+/// An unfragmented binary frame, in one allocation of its size.
+fn framed(code: u8, parts: &[&[u8]]) -> Frame {
+    let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
     let big_endian = (length as u64).to_be_bytes();
     let header: &[u8] = match length {
         0..=125 => &[0x82, big_endian[7]],
         126..=0xffff => &[0x82, 126, big_endian[6], big_endian[7]],
         _ => &[&[0x82, 127][..], &big_endian].concat(),
     };
-    let begin = MAX_HEADER - header.len();
-    body[begin..MAX_HEADER].copy_from_slice(header);
-    Frame(Bytes::from(body).slice(begin..))
+    let mut frame = Vec::with_capacity(header.len() + length);
+    frame.extend_from_slice(header);
+    frame.push(code);
+    parts.iter().for_each(|part| frame.extend_from_slice(part));
+    Frame(frame.into())
 }
 
 #[cfg(test)]

@@ -128,19 +128,19 @@ impl Socket {
     }
 
     /// Puts in a frame for this client alone, ahead of all that waits.
-    pub(crate) fn queue_first(&mut self, frame: &Frame, limit: usize) -> Result<(), Overflow> {
+    pub(crate) fn queue_first(&mut self, frame: Frame, limit: usize) -> Result<(), Overflow> {
         if self.pending_bytes + self.outbox.waiting() + frame.size() > limit {
             return Err(Overflow);
         }
         self.pending_bytes += frame.size();
-        self.pending.insert(0, frame.clone().into_bytes());
+        self.pending.insert(0, frame.into_bytes());
         Ok(())
     }
 
     /// Puts in a frame for this client alone.
     pub(crate) fn queue(
         &mut self,
-        frame: &Frame,
+        frame: Frame,
         broadcasts: &Broadcasts,
         limit: usize,
     ) -> Result<Queued, Overflow> {
@@ -150,7 +150,7 @@ impl Socket {
         }
         let first = self.pending.is_empty();
         self.pending_bytes += frame.size();
-        self.pending.push(frame.clone().into_bytes());
+        self.pending.push(frame.into_bytes());
         Ok(if first { Queued::First } else { Queued::More })
     }
 

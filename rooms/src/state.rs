@@ -159,7 +159,7 @@ impl<E> Core<E> {
         // Clients that have yet to acknowledge get the state in full, with this patch in it.
         let mut others: Vec<SessionId> = self.without_state().collect();
         for (session, frame) in self.own_patches(patch, full)? {
-            self.send(session, &frame);
+            self.send(session, frame);
             others.push(session);
         }
         if !patch.shared().is_empty() {
@@ -189,7 +189,7 @@ impl<E> Core<E> {
     fn send_full(&mut self, session: SessionId, full: &Full) -> Result<(), Untold> {
         let restricted = self.views.get_mut(&session).map(|view| full.restricted(view)).unwrap_or_default();
         let frame = self.state_frame(wire::ROOM_STATE, &[full.shared(), &restricted])?;
-        self.send_first(session, &frame);
+        self.send_first(session, frame);
         Ok(())
     }
 

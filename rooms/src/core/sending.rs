@@ -20,12 +20,12 @@ impl<E> Core<E> {
     }
 
     /// Queues a frame for one client, or ends it as a slow reader.
-    pub(crate) fn send(&mut self, session: SessionId, frame: &Frame) {
+    pub(crate) fn send(&mut self, session: SessionId, frame: Frame) {
         let limit = self.shared.config.outbound_queue_bytes;
         let Some(Member { place: Place::Connected(socket), .. }) = self.members.get_mut(&session) else {
             return;
         };
-        if socket.is_full(frame) {
+        if socket.is_full(&frame) {
             self.shared.counters.sent(&socket.hand_over());
         }
         match socket.queue(frame, &self.broadcasts, limit) {
@@ -58,11 +58,13 @@ impl<E> Core<E> {
         let mut sent = Sent::default();
         let mut slow = Vec::new();
         if self.broadcasts.is_empty() {
-            for session in std::mem::take(&mut self.dirty) {
+            let mut dirty = std::mem::take(&mut self.dirty);
+            for session in dirty.drain(..) {
                 if let Some(socket) = self.socket(session) {
                     sent += socket.hand_over();
                 }
             }
+            self.dirty = dirty;
         } else {
             let limit = self.shared.config.outbound_queue_bytes;
             self.broadcasts.join();
@@ -83,7 +85,7 @@ impl<E> Core<E> {
     }
 
     /// Queues a frame for one client, ahead of all that waits for it.
-    pub(crate) fn send_first(&mut self, session: SessionId, frame: &Frame) {
+    pub(crate) fn send_first(&mut self, session: SessionId, frame: Frame) {
         let limit = self.shared.config.outbound_queue_bytes;
         let queued = self.socket(session).map(|socket| socket.queue_first(frame, limit));
         if let Some(Err(Overflow)) = queued {
@@ -116,7 +118,7 @@ impl<E> Core<E> {
     fn release(&mut self) {
         for later in self.patches.take() {
             match later {
-                Later::To(session, frame) => self.send(session, &frame),
+                Later::To(session, frame) => self.send(session, frame),
                 Later::ToAll(frame, except) => self.broadcast(&frame, &except),
             }
         }
