@@ -34,7 +34,7 @@ pub(crate) struct Core<E> {
     pub(crate) reflections: Option<Reflections>,
     /// What single clients see of the state.
     pub(crate) views: HashMap<SessionId, View>,
-    members: HashMap<SessionId, Member>,
+    members: hashbrown::HashMap<SessionId, Member>,
     /// Clients with frames of their own to hand over at the end of the turn.
     dirty: Vec<SessionId>,
     broadcasts: Broadcasts,
@@ -131,7 +131,7 @@ impl<E> Core<E> {
             patches: Patches::new(Instant::now()),
             reflections: None,
             views: HashMap::new(),
-            members: HashMap::new(),
+            members: hashbrown::HashMap::new(),
             dirty: Vec::new(),
             broadcasts: Broadcasts::default(),
             departures: VecDeque::new(),

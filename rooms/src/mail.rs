@@ -33,7 +33,8 @@ pub(crate) enum Control {
         token: TokenDigest,
         reply: oneshot::Sender<Result<SessionId, Refusal>>,
     },
-    Connect(Connect),
+    /// Boxed, so that the mail there is most of is small.
+    Connect(Box<Connect>),
     Message {
         session: SessionId,
         socket: SocketId,

@@ -182,7 +182,7 @@ where
         answered,
     };
     let introduced =
-        introduce(entry.link.send(Control::Connect(connect)), answer, outbox.clone(), reconnecting);
+        introduce(entry.link.send(Control::Connect(Box::new(connect))), answer, outbox.clone(), reconnecting);
     let seat = Some(Seat { entry, session, socket });
     let connection = Connection::new(reader, early, outbox, seat, shared.clone());
     connection.introduced_by(timeout(shared.config.handshake_timeout, introduced)).run().await;

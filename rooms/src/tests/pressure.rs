@@ -224,7 +224,7 @@ async fn a_client_that_came_in_time_is_not_late_because_its_room_is() {
     for event in 0..200 {
         handle.try_post(event).unwrap();
     }
-    assert!(entry.link.try_send(Control::Connect(connect)).is_ok());
+    assert!(entry.link.try_send(Control::Connect(Box::new(connect))).is_ok());
     // The room runs only after this.
     tokio::time::advance(world.server.config().seat_expiry * 2).await;
     world.rest().await;
