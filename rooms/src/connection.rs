@@ -1,12 +1,12 @@
 //! One client's socket after the upgrade: reads messages for the room, and writes what the room could not.
 //!
-//! The WebSocket protocol itself (masks, fragments, control frames, limits) is tungstenite's. It is fed from a buffer
-//! that lives for one read, so an idle connection keeps none. Its answers, pongs and closes, go through the same queue
-//! as the room's frames.
+//! It reads into a buffer that lives for one read, so an idle connection keeps none. The answers of the WebSocket
+//! protocol, pongs and closes, go through the same queue as the room's frames.
 
 use crate::close::CloseReason;
 use crate::counters::{add, count};
 use crate::id::SessionId;
+use crate::inflow::Inflow;
 use crate::mail::{Blocked, Control, RoomGone, SocketId};
 use crate::outbox::Outbox;
 use crate::rate::Rate;
@@ -16,7 +16,6 @@ use bytes::Bytes;
 use futures_util::TryFutureExt;
 use futures_util::future::BoxFuture;
 use std::future::poll_fn;
-use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,15 +25,10 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{
-    CloseFrame, Message, Role, WebSocketConfig, WebSocketContext,
-};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 
 /// Bytes of one read.
 const READ_BUFFER: usize = 4096;
-
-/// Bytes that tungstenite takes at a time, beyond a message whose length it knows. An idle connection keeps them.
-const PARSE_BUFFER: usize = 128;
 
 /// Reads in one poll before the task yields.
 const READ_BATCH: usize = 8;
@@ -48,10 +42,11 @@ pub(crate) struct Seat {
 
 pub(crate) struct Connection<R> {
     reader: R,
-    /// What was read and not yet understood, where that had to stop between two messages.
-    unread: Option<Bytes>,
+    inflow: Inflow,
+    /// What was read and not yet understood: the beginning of a frame, or what comes after a message that waits for the
+    /// room.
+    unread: Vec<u8>,
     outbox: Arc<Outbox>,
-    websocket: WebSocketContext,
     /// `None` where the socket was refused before it reached a room.
     seat: Option<Seat>,
     shared: Arc<Shared>,
@@ -59,6 +54,8 @@ pub(crate) struct Connection<R> {
     /// read until then.
     forwarding: Option<BoxFuture<'static, Result<(), Ending>>>,
     rate: Rate,
+    /// When what is being understood was read, or could go on: the clock is asked once for all messages of a read.
+    now: Instant,
 }
 
 /// How the open phase of a connection ends.
@@ -89,27 +86,24 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     /// `early` is what was read from the client before.
     pub(crate) fn new(
         reader: R,
-        early: Bytes,
+        early: Vec<u8>,
         outbox: Arc<Outbox>,
         seat: Option<Seat>,
         shared: Arc<Shared>,
     ) -> Self {
         let config = &shared.config;
-        let mut rate = Rate::new(config.messages_per_second, config.bytes_per_second, Instant::now());
-        rate.count_bytes(early.len(), Instant::now());
-        let websocket = WebSocketConfig::default()
-            .read_buffer_size(PARSE_BUFFER)
-            .write_buffer_size(0)
-            .max_message_size(Some(config.max_message_bytes))
-            .max_frame_size(Some(config.max_message_bytes));
+        let now = Instant::now();
+        let mut rate = Rate::new(config.messages_per_second, config.bytes_per_second, now);
+        rate.count_bytes(early.len(), now);
         Self {
             reader,
-            unread: Some(early),
+            inflow: Inflow::new(config.max_message_bytes),
+            unread: early,
             outbox,
-            websocket: WebSocketContext::new(Role::Server, Some(websocket)),
             seat,
             forwarding: None,
             rate,
+            now,
             shared,
         }
     }
@@ -181,20 +175,23 @@ impl<R: AsyncRead + Unpin> Connection<R> {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
-        self.poll_fed(cx, |connection, feed, cx| connection.understand(feed, cx))
+        let ending = ready!(self.poll_fed(cx, Self::understand));
+        Poll::Ready(ending.unwrap_or(Ending::Lost(CloseReason::ConnectionLost)))
     }
 
     /// Feeds `eat` with what was left over and what can be read, until it has a result, a message waits for the room,
-    /// or nothing more is there.
+    /// or nothing more is there. What it leaves is kept. `None` at the end of the stream.
     fn poll_fed<T>(
         &mut self,
         cx: &mut Context<'_>,
-        mut eat: impl FnMut(&mut Self, Feed<'_>, &mut Context<'_>) -> Option<T>,
-    ) -> Poll<T> {
-        if let Some(unread) = self.unread.take()
-            && let Some(result) = eat(self, Feed::Bytes(&unread), cx)
-        {
-            return Poll::Ready(result);
+        mut eat: impl FnMut(&mut Self, &mut &[u8], &mut Context<'_>) -> Option<T>,
+    ) -> Poll<Option<T>> {
+        if !self.unread.is_empty() {
+            self.now = Instant::now();
+            let result = self.eat_unread(cx, &mut eat);
+            if result.is_some() {
+                return Poll::Ready(result);
+            }
         }
         let mut scratch = [MaybeUninit::uninit(); READ_BUFFER];
         for _ in 0..READ_BATCH {
@@ -203,16 +200,21 @@ impl<R: AsyncRead + Unpin> Connection<R> {
             }
             let mut buffer = ReadBuf::uninit(&mut scratch);
             let read = ready!(Pin::new(&mut self.reader).poll_read(cx, &mut buffer));
-            let feed = match buffer.filled() {
-                // A socket that failed is at its end too.
-                [] => Feed::End,
-                _ if read.is_err() => Feed::End,
-                bytes => {
-                    self.count_read(bytes.len());
-                    Feed::Bytes(bytes)
-                }
+            let mut bytes = buffer.filled();
+            // A socket that failed is at its end too.
+            if bytes.is_empty() || read.is_err() {
+                return Poll::Ready(None);
+            }
+            self.count_read(bytes.len());
+            let result = if self.unread.is_empty() {
+                let result = eat(self, &mut bytes, cx);
+                self.unread.extend_from_slice(bytes);
+                result
+            } else {
+                self.unread.extend_from_slice(bytes);
+                self.eat_unread(cx, &mut eat)
             };
-            if let Some(result) = eat(self, feed, cx) {
+            if result.is_some() {
                 return Poll::Ready(result);
             }
         }
@@ -220,27 +222,39 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         Poll::Pending
     }
 
+    fn eat_unread<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        eat: &mut impl FnMut(&mut Self, &mut &[u8], &mut Context<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let unread = std::mem::take(&mut self.unread);
+        let mut rest = &unread[..];
+        let result = eat(self, &mut rest, cx);
+        self.unread = if rest.len() == unread.len() { unread } else { rest.to_vec() };
+        result
+    }
+
     /// Any byte is a sign of life, and counts whether or not it will be part of a message.
     fn count_read(&mut self, bytes: usize) {
         self.outbox.hear();
         add(&self.shared.counters.bytes_in, bytes as u64);
-        self.rate.count_bytes(bytes, Instant::now());
+        self.now = Instant::now();
+        self.rate.count_bytes(bytes, self.now);
     }
 
     /// Takes the messages out of what was read.
-    fn understand(&mut self, mut feed: Feed<'_>, cx: &mut Context<'_>) -> Option<Ending> {
+    fn understand(&mut self, bytes: &mut &[u8], cx: &mut Context<'_>) -> Option<Ending> {
         if self.rate.is_spent() {
             return Some(Ending::ByUs(CloseReason::RateLimited));
         }
         loop {
-            let message = match self.websocket.read(&mut Adapter { feed: &mut feed, outbox: &self.outbox }) {
-                Ok(message) => message,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            let message = match self.inflow.next(bytes, &self.outbox) {
+                Ok(Some(message)) => message,
+                Ok(None) => return None,
                 Err(error) => return Some(broken(&error)),
             };
             let ending = self.received(message, cx);
             if ending.is_some() || self.forwarding.is_some() {
-                self.unread = Some(feed.rest());
                 return ending;
             }
         }
@@ -248,7 +262,7 @@ impl<R: AsyncRead + Unpin> Connection<R> {
 
     fn received(&mut self, message: Message, cx: &mut Context<'_>) -> Option<Ending> {
         count(&self.shared.counters.messages_in);
-        self.rate.count_message(Instant::now());
+        self.rate.count_message(self.now);
         if self.rate.is_spent() {
             return Some(Ending::ByUs(CloseReason::RateLimited));
         }
@@ -258,12 +272,16 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         match message {
             Message::Binary(bytes) => self.forward(bytes, cx),
             Message::Close(frame) => {
-                self.answer();
+                self.inflow.answer(&self.outbox);
                 let code = frame.map_or(1005, |frame| u16::from(frame.code));
                 Some(Ending::ByClient(CloseReason::ByClient(code)))
             }
+            Message::Ping(_) => {
+                self.inflow.answer(&self.outbox);
+                None
+            }
             // The protocol is binary; text is let pass without effect, as its servers do.
-            Message::Text(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => None,
+            Message::Text(_) | Message::Pong(_) | Message::Frame(_) => None,
         }
     }
 
@@ -319,90 +337,37 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         }
         let code = CloseCode::from(reason.code());
         let code = if code.is_allowed() { code } else { CloseCode::Normal };
-        let frame = CloseFrame { code, reason: reason.label().into() };
-        let mut feed = Feed::Bytes(&[]);
-        // Closing writes into the queue alone, which takes everything.
-        let _ = self.websocket.close(&mut Adapter { feed: &mut feed, outbox: &self.outbox }, Some(frame));
+        self.inflow.close(CloseFrame { code, reason: reason.label().into() }, &self.outbox);
     }
 
-    /// Queues tungstenite's answer to the client's close frame.
-    fn answer(&mut self) {
-        let mut feed = Feed::Bytes(&[]);
-        // It reports that the connection is closed, which is the point.
-        let _ = self.websocket.flush(&mut Adapter { feed: &mut feed, outbox: &self.outbox });
-    }
-
+    /// Reads until the client closes too, or ends the stream.
     fn poll_goodbye(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.poll_fed(cx, |connection, mut feed, _| {
+        let closed = self.poll_fed(cx, |connection, bytes, _| {
             loop {
-                let mut adapter = Adapter { feed: &mut feed, outbox: &connection.outbox };
-                match connection.websocket.read(&mut adapter) {
-                    Ok(Message::Close(_)) => return Some(()),
-                    Ok(_) => {}
-                    Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return None,
-                    Err(_) => return Some(()),
+                match connection.inflow.next(bytes, &connection.outbox) {
+                    Ok(Some(Message::Close(_))) | Err(_) => return Some(()),
+                    Ok(Some(_)) => {}
+                    Ok(None) => return None,
                 }
             }
-        })
+        });
+        closed.map(|_| ())
     }
 
     /// Reads without understanding until the client ends the stream.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.poll_fed(cx, |_, feed, _| matches!(feed, Feed::End).then_some(()))
+        let ended = self.poll_fed(cx, |_, bytes, _| {
+            *bytes = &[];
+            None::<()>
+        });
+        ended.map(|_| ())
     }
 }
 
 fn broken(error: &Error) -> Ending {
     match error {
         Error::Capacity(_) => Ending::ByUs(CloseReason::TooBig),
-        Error::Protocol(protocol) if *protocol == RESET => Ending::Lost(CloseReason::ConnectionLost),
         Error::Protocol(_) | Error::Utf8(_) => Ending::ByUs(CloseReason::ProtocolError),
         _ => Ending::Lost(CloseReason::ConnectionLost),
-    }
-}
-
-const RESET: tokio_tungstenite::tungstenite::error::ProtocolError =
-    tokio_tungstenite::tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
-
-/// What was read from a client.
-enum Feed<'a> {
-    Bytes(&'a [u8]),
-    End,
-}
-
-impl Feed<'_> {
-    fn rest(&self) -> Bytes {
-        match self {
-            Self::Bytes(bytes) => Bytes::copy_from_slice(bytes),
-            Self::End => Bytes::new(),
-        }
-    }
-}
-
-/// The socket as tungstenite sees it: it reads what was fed, and what it writes is queued.
-struct Adapter<'a, 'f> {
-    feed: &'a mut Feed<'f>,
-    outbox: &'a Outbox,
-}
-
-impl Read for Adapter<'_, '_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self.feed {
-            Feed::End => Ok(0),
-            Feed::Bytes([]) => Err(io::ErrorKind::WouldBlock.into()),
-            Feed::Bytes(bytes) => bytes.read(into),
-        }
-    }
-}
-
-impl Write for Adapter<'_, '_> {
-    /// Takes one whole frame: tungstenite buffers frames and writes its buffer out in one call.
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.outbox.control(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -36,6 +36,7 @@ mod generation;
 mod home;
 mod http;
 mod id;
+mod inflow;
 mod later;
 mod mail;
 mod matchmaker;

@@ -18,7 +18,7 @@ pub(crate) struct Incoming<R> {
     pub(crate) reader: R,
     pub(crate) writer: Writer,
     /// What was read together with the request for the socket.
-    pub(crate) early: Bytes,
+    pub(crate) early: Vec<u8>,
 }
 
 /// Where a client's frames go.
@@ -31,6 +31,9 @@ pub(crate) enum Writer {
 impl Incoming<OwnedReadHalf> {
     pub(crate) fn tcp(stream: TcpStream, early: Bytes) -> Self {
         let (reader, writer) = stream.into_split();
+        // The memory of hyper's whole buffer comes with it.
+        let mut early = Vec::from(early);
+        early.shrink_to_fit();
         Self { reader, writer: Writer::Tcp(writer), early }
     }
 }
@@ -38,7 +41,7 @@ impl Incoming<OwnedReadHalf> {
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Incoming<ReadHalf<S>> {
     pub(crate) fn other(stream: S) -> Self {
         let (reader, writer) = tokio::io::split(stream);
-        Self { reader, writer: Writer::Other(Box::new(writer)), early: Bytes::new() }
+        Self { reader, writer: Writer::Other(Box::new(writer)), early: Vec::new() }
     }
 }
 
