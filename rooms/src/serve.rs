@@ -20,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+/// The lines of a header that hyper takes without being told.
+const HYPER_HEADERS: usize = 100;
+
 /// How long to wait after the system could not accept a connection, as when file handles run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -103,7 +106,11 @@ async fn connection(
         .map_response(move |response: http::Response<Body>| response.map(|body| answers.until_end_of(body)));
     let service = TowerToHyperService::new(service.map_err(|never: Infallible| never));
     let mut http = http1::Builder::new();
-    http.max_headers(limits.headers).max_buf_size(limits.header_bytes);
+    http.max_buf_size(limits.header_bytes);
+    // Whatever it is told, hyper takes memory for as many headers with each request, so its own bound is left alone.
+    if limits.headers != HYPER_HEADERS {
+        http.max_headers(limits.headers);
+    }
     let stream = TokioIo::new(pace.watch(stream));
     let mut connection = std::pin::pin!(http.serve_connection(stream, service).with_upgrades());
     let mut too_slow = std::pin::pin!(pace.too_slow());
