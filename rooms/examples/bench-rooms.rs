@@ -95,6 +95,13 @@ struct Measured<'a> {
     d: &'a str,
 }
 
+/// What an echo room's clients send, and get back.
+#[derive(Serialize, Deserialize)]
+struct Echoed<'a> {
+    t: f64,
+    d: &'a str,
+}
+
 impl BenchRoom {
     fn set_beat(&mut self, cx: &mut Cx<'_, Self>, options: &Value) -> Result<(), BadMessage> {
         let options = BeatOptions::deserialize(options).map_err(|_| BadMessage::Undecodable)?;
@@ -166,7 +173,7 @@ impl Room for BenchRoom {
     ) -> Result<(), BadMessage> {
         match (self.kind, message.kind) {
             (Kind::Echo, MessageType::Name("echo")) => {
-                let value: Value = message.payload.decode()?;
+                let value: Echoed<'_> = message.payload.decode()?;
                 cx.send(client, "echo", &value).map_err(|_| BadMessage::Undecodable)
             }
             (Kind::Broadcast, MessageType::Name("cfg")) => self.set_beat(cx, &message.payload.decode()?),
