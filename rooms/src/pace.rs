@@ -1,18 +1,21 @@
 //! How long an HTTP connection may keep the server waiting: for the rest of a header, and for a next request. The time
 //! of an answer is its handler's affair.
 //!
-//! Nothing of what is read or written is looked at here.
+//! Nothing of what is read or written is looked at here. A connection's phases change while its own task polls it, so
+//! nobody need be woken by that, and one timer, which is put off when it fires, serves them all.
 
+use crate::schedule::FAR;
+use crate::sync::lock;
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 /// What an HTTP connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +28,26 @@ enum Phase {
     Answer,
 }
 
+/// A connection's phase, and since when it is in that.
+#[derive(Clone)]
+struct Phases(Arc<Mutex<(Phase, Instant)>>);
+
+impl Phases {
+    fn enter(&self, phase: Phase) {
+        *lock(&self.0) = (phase, Instant::now());
+    }
+
+    fn leave(&self, before: Phase, next: Phase) {
+        let mut now = lock(&self.0);
+        if now.0 == before {
+            *now = (next, Instant::now());
+        }
+    }
+}
+
 /// The phases of one connection, and how long each may last.
 pub(crate) struct Pace {
-    phase: Arc<watch::Sender<Phase>>,
+    phases: Phases,
     header_timeout: Duration,
     keep_alive: Duration,
 }
@@ -35,36 +55,63 @@ pub(crate) struct Pace {
 impl Pace {
     /// A connection whose first header is awaited.
     pub(crate) fn new(header_timeout: Duration, keep_alive: Duration) -> Self {
-        Self { phase: Arc::new(watch::Sender::new(Phase::Header)), header_timeout, keep_alive }
+        let phases = Phases(Arc::new(Mutex::new((Phase::Header, Instant::now()))));
+        Self { phases, header_timeout: header_timeout.min(FAR), keep_alive: keep_alive.min(FAR) }
     }
 
     /// The connection's stream, which tells when a request begins.
     pub(crate) fn watch<S>(&self, stream: S) -> Watched<S> {
-        Watched { stream, phase: self.phase.clone() }
+        Watched { stream, phases: self.phases.clone() }
     }
 
     /// What is told of each request and its answer.
     pub(crate) fn answers(&self) -> Answers {
-        Answers(self.phase.clone())
+        Answers(self.phases.clone())
     }
 
-    /// Resolves once the connection has kept the server waiting for too long.
+    /// Resolves once the connection has kept the server waiting for too long. It must be polled after the connection
+    /// whenever that is.
     ///
-    /// Cancel safety: a phase is timed from the call on.
+    /// Cancel safety: nothing is lost.
     pub(crate) async fn too_slow(&self) {
-        let mut phase = self.phase.subscribe();
-        loop {
-            let now = *phase.borrow_and_update();
-            let limit = match now {
-                Phase::Idle => self.keep_alive,
-                Phase::Header => self.header_timeout,
-                Phase::Answer => Duration::MAX,
-            };
-            tokio::select! {
-                // The sender is in `self`.
-                _ = phase.changed() => {}
-                () = sleep(limit) => return,
+        let mut timer = pin!(sleep_until(self.next_look()));
+        poll_fn(|context| {
+            loop {
+                let look = self.next_look();
+                if look < timer.deadline() {
+                    timer.as_mut().reset(look);
+                }
+                ready!(timer.as_mut().poll(context));
+                if self.is_too_slow() {
+                    return Poll::Ready(());
+                }
+                timer.as_mut().reset(self.next_look());
             }
+        })
+        .await;
+    }
+
+    /// How long the present phase may last, and when it began. An answer takes any time.
+    fn limit(&self) -> (Option<Duration>, Instant) {
+        let (phase, since) = *lock(&self.phases.0);
+        let limit = match phase {
+            Phase::Idle => Some(self.keep_alive),
+            Phase::Header => Some(self.header_timeout),
+            Phase::Answer => None,
+        };
+        (limit, since)
+    }
+
+    fn is_too_slow(&self) -> bool {
+        let (limit, since) = self.limit();
+        limit.is_some_and(|limit| since.elapsed() >= limit)
+    }
+
+    /// When the present phase is too long, or, of an answer, some time from now.
+    fn next_look(&self) -> Instant {
+        match self.limit() {
+            (Some(limit), since) => since + limit,
+            (None, _) => Instant::now() + self.keep_alive,
         }
     }
 }
@@ -72,7 +119,7 @@ impl Pace {
 /// A stream whose first bytes after an answer are the begin of a request.
 pub(crate) struct Watched<S> {
     stream: S,
-    phase: Arc<watch::Sender<Phase>>,
+    phases: Phases,
 }
 
 impl<S> Watched<S> {
@@ -90,13 +137,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         if buffer.filled().len() > before {
-            self.phase.send_if_modified(|phase| {
-                let begins = *phase == Phase::Idle;
-                if begins {
-                    *phase = Phase::Header;
-                }
-                begins
-            });
+            self.phases.leave(Phase::Idle, Phase::Header);
         }
         Poll::Ready(Ok(()))
     }
@@ -134,12 +175,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
 /// Told when a request is there, and what its answer is.
 #[derive(Clone)]
-pub(crate) struct Answers(Arc<watch::Sender<Phase>>);
+pub(crate) struct Answers(Phases);
 
 impl Answers {
     /// A whole header is there.
     pub(crate) fn begin(&self) {
-        self.0.send_replace(Phase::Answer);
+        self.0.enter(Phase::Answer);
     }
 
     /// The body of the answer, with which the answer ends.
@@ -159,7 +200,7 @@ struct End(Answers);
 
 impl Drop for End {
     fn drop(&mut self) {
-        self.0.0.send_replace(Phase::Idle);
+        self.0.0.enter(Phase::Idle);
     }
 }
 

@@ -115,12 +115,14 @@ async fn connection(
     let mut connection = std::pin::pin!(http.serve_connection(stream, service).with_upgrades());
     let mut too_slow = std::pin::pin!(pace.too_slow());
     tokio::select! {
+        biased;
         // A peer that breaks off is its own affair.
         _ = connection.as_mut() => return,
         () = &mut too_slow => return,
         () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     tokio::select! {
+        biased;
         _ = connection => {}
         () = too_slow => {}
     }
