@@ -123,15 +123,21 @@ fn a_runaway_policy_is_stopped_and_started_again_while_the_match_goes_on() {
     let counting = "let n = 0; function think() { n += 1; for (; n > 2;); return []; }";
     assert_eq!(driver.deploy(&mad, counting)["ok"], true);
     assert_eq!(driver.deploy(&sane, "function think() { return [] }")["ok"], true);
-    for _ in 0..60 {
+    // Ticks do not wait for a policy that is not up, so how many it takes depends on the machine.
+    let mut ticks = 0;
+    let count = |driver: &Driver, seat: &Seat, what: &str| driver.status(seat)[what].as_u64().unwrap();
+    while count(&driver, &mad, "timeouts") < 2 || count(&driver, &sane, "calls") < 25 {
         driver.tick();
+        ticks += 1;
+        std::thread::yield_now();
     }
     let (mad, sane) = (driver.status(&mad), driver.status(&sane));
     assert_eq!(mad["lastError"]["code"], "timeout");
-    assert!(mad["timeouts"].as_u64().unwrap() >= 2, "started again and stopped again: {mad}");
-    assert!(mad["timeouts"].as_u64().unwrap() <= 6, "restarts are spaced out: {mad}");
+    assert!(
+        ticks >= 10 * (mad["timeouts"].as_u64().unwrap() - 1),
+        "a restart waits for a second at least: {ticks}"
+    );
     assert_eq!((sane["errors"].as_u64(), sane["timeouts"].as_u64()), (Some(0), Some(0)));
-    assert!(sane["calls"].as_u64().unwrap() >= 25, "{sane}");
 }
 
 /// §10: every fresh instance starts anew, so nothing of the trial is left when the match begins to use it.
