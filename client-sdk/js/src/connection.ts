@@ -16,6 +16,7 @@ import type {
   Controller,
   Mandate,
   Minted,
+  PoolEntry,
   Readiness,
   Said,
   Seat,
@@ -187,7 +188,7 @@ export class Connection {
 
   /** A new commander, and its token. */
   addCommander(
-    draft: Pick<Commander, "name" | "roles"> & Partial<Pick<Commander, "isolation">>,
+    draft: Pick<Commander, "name" | "roles"> & Partial<Pick<Commander, "isolation" | "kind">>,
     options?: CallOptions,
   ): Promise<CommanderToken & { id: string }> {
     return this.#calls.request("addCommander", draft, options);
@@ -210,6 +211,29 @@ export class Connection {
     options?: CallOptions,
   ): Promise<{ settings: CommanderSettings }> {
     return this.#calls.request("commanderSettings", { commander, settings }, options);
+  }
+
+  /** Decides on what a commander asked approval for between matches. */
+  commanderApproval(
+    commander: string,
+    decision: { id: string; approve: boolean },
+    options?: CallOptions,
+  ): Promise<Pick<Approval, "id" | "status" | "version"> & { policyId?: string }> {
+    const fields = { commander, ...decision };
+    return this.#calls.request("commanderApproval", fields, { timeoutMs: APPROVAL_MS, ...options });
+  }
+
+  /** A page of the game's pool; `next` is the `after` of the page that follows (§13). */
+  pool(
+    query: { role?: string; mine?: boolean; after?: string } = {},
+    options?: CallOptions,
+  ): Promise<{ entries: readonly PoolEntry[]; next?: string }> {
+    return this.#calls.request("pool", query, options);
+  }
+
+  /** Takes a policy of one's own out of the pool. */
+  unpublish(policyId: string, options?: CallOptions): Promise<void> {
+    return this.#owner("unpublish", { policyId }, options);
   }
 
   /** Writes to the agents on seats of one's own of one side (§12). Each reads it once. */

@@ -70,6 +70,8 @@ export interface Seat {
   readonly mandate?: Mandate;
   readonly botLevel?: string | null;
   readonly policy?: Json;
+  /** Why the seat does not run the policy that it was given (§20.5). */
+  readonly policyState?: "stale_policy" | "policy_failed";
   readonly approval?: Approval;
 }
 
@@ -133,6 +135,23 @@ export type Deployed =
   | { readonly ok: true; readonly version: number; readonly probe: Json }
   | { readonly ok: false; readonly error?: Json; readonly approval?: Json };
 
+/** The result of `publish`. */
+export type Published = { readonly policyId: string } | { readonly ok: false; readonly approval: Json };
+
+/** A published policy, as everybody may know it (§13). */
+export interface PoolEntry {
+  readonly policyId: string;
+  readonly game: string;
+  readonly role: string;
+  readonly runtime: "js" | "wasm";
+  readonly wins: number;
+  readonly losses: number;
+  readonly draws: number;
+  readonly mine: boolean;
+  /** Of one's own: whether it can be drafted. */
+  readonly state?: "open" | "disabled" | "stale";
+}
+
 /** The result of `mint`: a token for an agent of one's own. It is a secret. */
 export interface Minted {
   readonly team: string;
@@ -142,10 +161,15 @@ export interface Minted {
   readonly mcpPath: string;
 }
 
-/** Who an `assign` puts into a seat: with the kind `agent` perhaps a named commander. */
+/**
+ * Who an `assign` puts into a seat: with the kind `agent` perhaps a named commander, with the kind `policy` a policy of
+ * the pool or a version of a commander of that kind.
+ */
 export interface Assignment {
-  readonly kind: "human" | "agent" | "bot" | "hold";
+  readonly kind: "human" | "agent" | "policy" | "bot" | "hold";
   readonly commander?: string;
+  readonly policyId?: string;
+  readonly version?: number;
   /** The owner acts for the seat in person too. */
   readonly ownerControl?: boolean;
 }
@@ -163,7 +187,14 @@ export interface Commander {
   readonly name: string;
   readonly roles: readonly string[];
   readonly isolation: "independent" | "shared";
+  /** Whether its live agent takes seats, or the versions of its library do. */
+  readonly kind: "agent" | "policy";
   readonly settings: CommanderSettings;
+  /** The versions of its policies that can be taken back or seated, and those that play for its roles. */
+  readonly library: {
+    readonly versions: readonly { readonly version: number; readonly runtime: "js" | "wasm"; readonly bytes: number }[];
+    readonly active: Readonly<Record<string, number>>;
+  };
   /** Where it is seated. */
   readonly seats: readonly Json[];
 }

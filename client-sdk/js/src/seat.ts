@@ -2,7 +2,7 @@
 
 import type { CallOptions } from "./calls.js";
 import type { Json } from "./delta.js";
-import type { Ack, Deployed, Waited } from "./protocol.js";
+import type { Ack, Deployed, Published, Waited } from "./protocol.js";
 
 /** Sends one call of a seat. */
 export type SeatCall = <T>(method: string, args: object, options?: CallOptions) => Promise<T>;
@@ -57,6 +57,11 @@ export class SeatControl {
   /** The state of the seat's policy, or null. */
   async policyStatus(options?: CallOptions): Promise<Json> {
     return (await this.#call<{ policy: Json }>("policyStatus", {}, options)).policy;
+  }
+
+  /** Puts the active policy into the game's pool; under a supervised mandate the owner has to approve it first (§13). */
+  publish(options?: CallOptions): Promise<Published> {
+    return this.#call("publish", {}, options);
   }
 
   /** Makes a retained version of the policy active again. */

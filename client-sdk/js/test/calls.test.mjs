@@ -48,6 +48,17 @@ test("every owner operation has its message", async () => {
       { op: "resolveApproval", role: "r", id: "a1", approve: true },
     ],
     [() => match.mint({ role: "r", team: "t" }), { op: "mint", role: "r", team: "t" }],
+    [
+      () => match.assign({ role: "r" }, { kind: "policy", policyId: "pol_1" }),
+      { op: "assign", role: "r", kind: "policy", policyId: "pol_1" },
+    ],
+    [
+      () => match.commanderApproval("cmd_1", { id: "a1", approve: false }),
+      { op: "commanderApproval", commander: "cmd_1", id: "a1", approve: false },
+    ],
+    [() => match.pool({ role: "r", after: "pol_7" }), { op: "pool", role: "r", after: "pol_7" }],
+    [() => match.unpublish("pol_7"), { op: "unpublish", policyId: "pol_7" }],
+    [() => match.seat("r").publish(), { op: "call", role: "r", method: "publish", args: {} }],
     [() => match.report(), { op: "report" }],
     [() => match.freshView(), { op: "view" }],
   ]) {

@@ -8,7 +8,8 @@ use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
 use playerthree_game::{
     ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits,
-    PracticeLimits, Runtime, Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members, t,
+    PoolLimits, PracticeLimits, Runtime, Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members,
+    t,
 };
 use std::sync::Arc;
 
@@ -176,7 +177,7 @@ fn control() -> Control {
         }),
         stream: Some(StreamLimits { max_hz: 5.0, intents_per_tick: 16 }),
         practice: Some(PracticeLimits { max_ticks: 18_000, concurrent: 2 }),
-        pool: None,
+        pool: Some(PoolLimits { max_published_per_principal: 8 }),
         chat: Some(ChatLimits {
             max_tell_chars: 300,
             max_say_chars: 200,

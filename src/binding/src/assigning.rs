@@ -78,7 +78,15 @@ impl MatchRoom {
         }
         let control = if assignment.owner_control { OwnerControl::Granted } else { OwnerControl::Kept };
         let (owner, display) = (account.owner.clone(), account.display.clone());
+        if assignment.kind != AssignKind::Policy
+            && (assignment.policy_id.is_some() || assignment.version.is_some())
+        {
+            return Err(Code::Invalid.into());
+        }
         let occupant = match (assignment.kind, &assignment.commander) {
+            (AssignKind::Policy, _) => {
+                Occupant::Policy(Box::new(self.policy_for(account, &seat.role, assignment)?))
+            }
             (AssignKind::Agent, Some(id)) => {
                 self.assign_commander(account, &seat, &CommanderId(id.as_str().into()), control)?;
                 return Ok(json!({}));

@@ -22,6 +22,7 @@ pub(crate) fn is_within(op: &PlayerOp, seat: &Seat) -> bool {
     match op {
         PlayerOp::Call(call) => is_its_role(&call.role),
         PlayerOp::ResolveApproval(resolve) => is_its_side(&resolve.team) && is_its_role(&resolve.role),
+        PlayerOp::CommanderApproval(_) => false,
         PlayerOp::Prompt(prompt) => match prompt {
             Prompt::Report | Prompt::Readiness | Prompt::Cards => true,
             Prompt::Ready { wish, .. } => is_it(wish),
@@ -31,6 +32,7 @@ pub(crate) fn is_within(op: &PlayerOp, seat: &Seat) -> bool {
             Prompt::Tell(tell) => is_its_side(&tell.team) && tell.message["roles"] == json!([seat.role]),
             Prompt::MintHuman(_) | Prompt::MintSpectator(_) | Prompt::InviteObserver => false,
             Prompt::Assign { .. } | Prompt::Revoke(_) | Prompt::Commander(_) | Prompt::Start { .. } => false,
+            Prompt::Pool(_) | Prompt::Unpublish(_) => false,
         },
     }
 }

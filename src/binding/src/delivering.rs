@@ -3,6 +3,7 @@
 
 use crate::push;
 use crate::room::{Caller, Client, MatchRoom, Principal};
+use playerthree_host::Answer;
 use playerthree_rooms::{Cx, SessionId};
 use playerthree_session::{Pushed, Said};
 use serde_json::{Value, json};
@@ -87,16 +88,23 @@ impl MatchRoom {
         self.send_observations(cx, &changes.observations);
         self.send_frames(cx, changes.frames);
         for (caller, answer) in self.live.take_answers() {
-            match caller {
-                Caller::Client { client, seq } => push::result(cx, client, Some(seq), &answer),
-                // A caller that went away misses its answer; nobody else may have it.
-                Caller::Agent(reply) => _ = reply.send(answer),
-            }
+            self.answer(cx, caller, answer);
         }
         if self.live.game().is_over() {
             // Its bearers have just been told the end; their credentials end with the match.
             self.admission.credentials.revoke_all();
             self.end_credentials(cx);
+        }
+    }
+
+    /// Answers whoever asked. A caller that went away misses it; nobody else may have it.
+    pub(crate) fn answer(&self, cx: &mut Cx<'_, Self>, caller: Caller, answer: Answer) {
+        match caller {
+            Caller::Client { client, seq } if self.clients.contains_key(&client) => {
+                push::result(cx, client, Some(seq), &answer);
+            }
+            Caller::Client { .. } => {}
+            Caller::Agent(reply) => _ = reply.send(answer),
         }
     }
 

@@ -1,6 +1,8 @@
-//! The way into a match's room for other tasks: agents' calls and commanders' settings. It never waits for the room.
+//! The way into a match's room for other tasks: agents' calls, commanders' settings and answers that took a while. A caller
+//! of the door never waits for the room.
 
-use playerthree_host::{AgentCall, MatchDoor};
+use crate::room::Caller;
+use playerthree_host::{AgentCall, Answer, MatchDoor};
 use playerthree_rooms::{PostError, RoomHandle};
 use playerthree_session::{CallError, Code, CommanderId, Settings};
 
@@ -13,6 +15,8 @@ pub enum Event {
     Follow(CommanderId, Settings),
     /// A policy answered.
     Wake,
+    /// What somebody asked beside the match has its answer.
+    Answered(Caller, Answer),
 }
 
 /// The way in for agents.

@@ -9,13 +9,14 @@ mod delivering;
 mod door;
 mod ops;
 mod options;
+mod pooling;
 mod push;
 mod rights;
 mod room;
 mod watching;
 
 pub use door::Event;
-pub use room::{MatchRoom, RECONNECTION_GRACE};
+pub use room::{Caller, MatchRoom, RECONNECTION_GRACE};
 
 use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};
 use playerthree_rooms::{AuthRequest, Cx, Definition, Refusal, RoomSettings};

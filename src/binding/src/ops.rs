@@ -20,6 +20,7 @@ pub(crate) enum Op {
 pub(crate) enum PlayerOp {
     Call(Call),
     ResolveApproval(Resolve),
+    CommanderApproval(CommanderApproval),
     Prompt(Prompt),
 }
 
@@ -34,11 +35,22 @@ pub(crate) enum Prompt {
     Mint(SeatWish),
     Tell(Tell),
     InviteObserver,
-    Assign { wish: SeatWish, assignment: Assignment },
+    Assign {
+        wish: SeatWish,
+        assignment: Assignment,
+    },
     Revoke(SeatWish),
     Commander(CommanderOp),
-    Ready { wish: SeatWish, ready: bool },
-    Start { in_seconds: u64 },
+    /// What to list of the pool, unread.
+    Pool(Value),
+    Unpublish(OnePolicy),
+    Ready {
+        wish: SeatWish,
+        ready: bool,
+    },
+    Start {
+        in_seconds: u64,
+    },
     Readiness,
     Cards,
     MintHuman(SeatTtl),
@@ -50,8 +62,12 @@ pub(crate) enum Prompt {
 #[derive(Debug)]
 pub(crate) struct Assignment {
     pub(crate) kind: AssignKind,
-    /// The named commander, for an agent.
+    /// The named commander: the agent, or whose library the policy is from.
     pub(crate) commander: Option<String>,
+    /// The version of that library.
+    pub(crate) version: Option<u32>,
+    /// The policy of the pool.
+    pub(crate) policy_id: Option<String>,
     pub(crate) owner_control: bool,
 }
 
@@ -61,6 +77,7 @@ pub(crate) struct Assignment {
 pub(crate) enum AssignKind {
     Human,
     Agent,
+    Policy,
     Bot,
     Hold,
 }
@@ -73,6 +90,22 @@ pub(crate) enum CommanderOp {
     Remove { commander: String },
     Rotate { commander: String },
     Settings { commander: String, settings: Value },
+}
+
+/// A published policy.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct OnePolicy {
+    pub(crate) policy_id: String,
+}
+
+/// An owner's answer to a request that their commander made between matches.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommanderApproval {
+    pub(crate) commander: String,
+    pub(crate) id: String,
+    pub(crate) approve: bool,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +128,8 @@ struct Assign {
     role: String,
     kind: AssignKind,
     commander: Option<String>,
+    version: Option<u32>,
+    policy_id: Option<String>,
     #[serde(default)]
     owner_control: bool,
 }
@@ -215,6 +250,7 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
     let prompt = match name {
         "call" => return read(members.into()).map(PlayerOp::Call),
         "resolveApproval" => return read(members.into()).map(PlayerOp::ResolveApproval),
+        "commanderApproval" => return read(members.into()).map(PlayerOp::CommanderApproval),
         "report" => read::<Nothing>(members.into()).map(|_| Prompt::Report),
         "mandate" | "scopes" | "controller" => {
             let value = members.remove(name)?;
@@ -247,15 +283,18 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
         "start" => read(members.into()).map(|Start { in_seconds }| Prompt::Start { in_seconds }),
         "readiness" => read::<Nothing>(members.into()).map(|_| Prompt::Readiness),
         "cards" => read::<Nothing>(members.into()).map(|_| Prompt::Cards),
+        "pool" => Some(Prompt::Pool(members.into())),
+        "unpublish" => read(members.into()).map(Prompt::Unpublish),
         _ => commander(name, members.into()).map(Prompt::Commander),
     };
     prompt.map(PlayerOp::Prompt)
 }
 
-fn assign(Assign { team, role, kind, commander, owner_control }: Assign) -> Prompt {
+fn assign(assign: Assign) -> Prompt {
+    let Assign { team, role, kind, commander, version, policy_id, owner_control } = assign;
     Prompt::Assign {
         wish: SeatWish { team, role },
-        assignment: Assignment { kind, commander, owner_control },
+        assignment: Assignment { kind, commander, version, policy_id, owner_control },
     }
 }
 

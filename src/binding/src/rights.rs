@@ -28,7 +28,7 @@ impl MatchRoom {
                 push::result(cx, client, Some(seq), &Err(Code::RateLimited.into()));
             }
             Ok(Numbered { seq, op }) => {
-                if let Some(answer) = self.carry_out(client, seq, op, now) {
+                if let Some(answer) = self.carry_out(cx, client, seq, op, now) {
                     push::result(cx, client, Some(seq), &answer);
                 }
             }
@@ -37,7 +37,14 @@ impl MatchRoom {
     }
 
     /// Carries an operation out for whoever may. Nothing: the answer comes later.
-    fn carry_out(&mut self, client: SessionId, seq: u32, op: Op, now: Millis) -> Option<Answer> {
+    fn carry_out(
+        &mut self,
+        cx: &Cx<'_, Self>,
+        client: SessionId,
+        seq: u32,
+        op: Op,
+        now: Millis,
+    ) -> Option<Answer> {
         let op = match op {
             Op::View => return Some(self.fresh_view(client, now)),
             Op::Player(op) => op,
@@ -69,6 +76,10 @@ impl MatchRoom {
                     }
                     Err(error) => Err(error),
                 }
+            }
+            PlayerOp::CommanderApproval(approval) => {
+                self.resolve_for_commander(cx, &account, approval, caller);
+                return None;
             }
             PlayerOp::Prompt(prompt) => self.carry_out_now(client, (&account, &own), prompt),
         };
@@ -110,6 +121,8 @@ impl MatchRoom {
             Prompt::Assign { wish, assignment } => self.assign_for(account, own, &wish, &assignment),
             Prompt::Revoke(wish) => self.revoke(&self.owned(account, own, &wish)?),
             Prompt::Commander(op) => self.roster(account, op),
+            Prompt::Pool(query) => self.pool(account, &query),
+            Prompt::Unpublish(policy) => self.unpublish(account, &policy.policy_id),
             Prompt::Ready { wish, ready } => {
                 let (seat, now) = (self.owned(account, own, &wish)?, self.now());
                 self.live.game_mut().person_ready(&seat, ready, now)?;

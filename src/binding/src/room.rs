@@ -6,7 +6,7 @@ use crate::door::{Door, Event};
 use crate::options::{self, Bots};
 use crate::push;
 use playerthree_game::{Clock, Name, Seat};
-use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces};
+use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces, Pools};
 use playerthree_rooms::{
     AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, Refusal, Room, SessionId, TimerId,
     Visibility,
@@ -34,8 +34,16 @@ const VIEWS_PER_SECOND: f64 = 2.0;
 const VIEWS_BURST: u32 = 40;
 
 /// Who waits for an answer.
-pub(crate) enum Caller {
-    Client { client: SessionId, seq: u32 },
+#[derive(Debug)]
+pub enum Caller {
+    /// A client, by the number of its operation.
+    Client {
+        /// Which client.
+        client: SessionId,
+        /// The number.
+        seq: u32,
+    },
+    /// An agent.
     Agent(oneshot::Sender<Answer>),
 }
 
@@ -100,6 +108,7 @@ pub struct MatchRoom {
     pub(crate) live: Live<Caller>,
     pub(crate) surface: Arc<Surface>,
     pub(crate) agents: Arc<Agents>,
+    pub(crate) pools: Pools,
     pub(crate) door: Arc<dyn MatchDoor>,
     pub(crate) match_id: Arc<str>,
     pub(crate) admission: Admission,
@@ -135,10 +144,12 @@ impl MatchRoom {
             Arc::new(move || _ = handle.try_post(Event::Wake))
         };
         let surface = Arc::clone(parts.game.surface());
+        let pools = parts.places.pools().clone();
         let mut room = Self {
             live: Live::new(parts.game, parts.places, wake),
             surface,
             agents: parts.agents,
+            pools,
             door: Arc::new(Door(handle)),
             match_id: cx.room_id().to_string().into(),
             admission: Admission::default(),
@@ -472,6 +483,7 @@ impl Room for MatchRoom {
             }
             Event::Follow(commander, settings) => self.live.game_mut().follow(&commander, &settings),
             Event::Wake => self.live.take_in(now),
+            Event::Answered(caller, answer) => self.answer(cx, caller, answer),
         }
         self.flush(cx);
         // An agent that just came must not lose the room to a client that leaves the next moment.

@@ -4,6 +4,7 @@
 //! who waits on it is told at once.
 
 use crate::commanders::Commanders;
+use crate::policies::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::Seat;
@@ -129,13 +130,18 @@ impl std::fmt::Debug for SeatGrant {
 }
 
 /// Every credential of an agent in this process: seat tokens by digest, and the commanders with theirs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Agents {
     grants: DashMap<Digest, Arc<SeatGrant>>,
     commanders: Commanders,
 }
 
 impl Agents {
+    /// Nobody yet. What commanders deploy between matches is tried in these places.
+    pub fn new(places: PolicyPlaces) -> Self {
+        Self { grants: DashMap::new(), commanders: Commanders::new(places) }
+    }
+
     /// The named commanders.
     pub fn commanders(&self) -> &Commanders {
         &self.commanders

@@ -4,12 +4,13 @@
 //! for one of its lanes is woken when that lane changes.
 
 use crate::agents::{AgentCall, MatchDoor, Revoked};
+use crate::policies::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::{Name, Seat};
 use playerthree_session::{
-    CallError, Code, CommanderId, Commanders as Rules, Draft, OwnerId, Place, Reservation, Seated, Settings,
-    Surface, WAITS_MAX,
+    CallError, Code, CommanderId, Commanders as Rules, Draft, FromLibrary, OwnerId, Place, Reservation,
+    Seated, Settings, Surface, WAITS_MAX,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -57,6 +58,7 @@ pub(crate) struct Roster {
     rules: Mutex<Rules<Hold>>,
     /// Milliseconds since this is what the rules' moments count.
     pub(crate) clock: Instant,
+    pub(crate) places: PolicyPlaces,
 }
 
 impl Roster {
@@ -97,8 +99,8 @@ impl std::fmt::Debug for CommanderGrant {
 }
 
 /// Every commander of this process.
-#[derive(Default)]
 pub struct Commanders {
+    places: PolicyPlaces,
     /// By surface hash: a commander is of one game.
     rosters: DashMap<String, Arc<Roster>>,
     grants: DashMap<Digest, Arc<CommanderGrant>>,
@@ -106,6 +108,11 @@ pub struct Commanders {
 }
 
 impl Commanders {
+    /// Nobody yet. What commanders deploy between matches is tried in these places.
+    pub(crate) fn new(places: PolicyPlaces) -> Self {
+        Self { places, rosters: DashMap::new(), grants: DashMap::new(), digests: DashMap::new() }
+    }
+
     /// Adds a commander to an owner's roster, and its first token. Fails `busy` past the rosters' bounds.
     pub fn add(
         &self,
@@ -208,8 +215,22 @@ impl Commanders {
             commander: id.clone(),
             isolation: taken.isolation,
             settings: taken.settings,
+            library: taken.library,
             ready: taken.ready,
         })
+    }
+
+    /// A version of a commander's library for a seat that no live agent is expected on, as `session::Commanders::version`
+    /// finds it.
+    pub fn version(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+        role: &str,
+        version: Option<u32>,
+    ) -> Result<FromLibrary, CallError> {
+        self.roster(surface).rules().version(owner, id, role, version)
     }
 
     /// The match has assigned the seat: the lane's lobby waits go on there.
@@ -256,10 +277,11 @@ impl Commanders {
         self.grants.clear();
     }
 
-    fn roster(&self, surface: &Arc<Surface>) -> Arc<Roster> {
+    pub(crate) fn roster(&self, surface: &Arc<Surface>) -> Arc<Roster> {
         let fresh = || {
             let rules = Mutex::new(Rules::new(Arc::clone(surface)));
-            Arc::new(Roster { surface: Arc::clone(surface), rules, clock: Instant::now() })
+            let (surface, places) = (Arc::clone(surface), self.places.clone());
+            Arc::new(Roster { surface, rules, clock: Instant::now(), places })
         };
         Arc::clone(&self.rosters.entry(surface.hash.clone()).or_insert_with(fresh))
     }
@@ -284,7 +306,7 @@ impl Commanders {
         Some(grant)
     }
 
-    fn ring(&self, id: &CommanderId, role: &str) {
+    pub(crate) fn ring(&self, id: &CommanderId, role: &str) {
         let grant =
             self.digests.get(id).and_then(|digest| self.grants.get(&*digest).map(|it| Arc::clone(&it)));
         if let Some(bell) = grant.as_ref().and_then(|grant| grant.bells.get(role)) {

@@ -4,15 +4,18 @@
 
 mod accounts;
 mod agents;
+mod answers;
 mod commanders;
 mod credentials;
 mod live;
 mod lobby;
 mod policies;
+mod pools;
 mod practice;
 mod sandboxed;
 mod secret;
 mod trial;
+mod workshop;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
 pub use agents::{AgentCall, Agents, CLAIM_WITHIN, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
@@ -20,5 +23,6 @@ pub use commanders::{CommanderGrant, Commanders};
 pub use credentials::{Credentials, Grant, Holder, Sight, TOKENS_WAITING_MAX, Ttl};
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
+pub use pools::Pools;
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use trial::{Ended, Trial, TrialResult};

@@ -3,13 +3,16 @@
 //! Still one owner and no clock of its own: the actor that holds it hands time in and delivers what comes out. Answers
 //! of policies arrive on other threads; they queue here (at most one an instance) and a wake-up tells the actor.
 
+use crate::answers;
 use crate::policies::{Answered, NoProbe, Policies, PolicyPlaces, Probe};
+use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices};
 use crate::trial::Trial;
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
-    Activation, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis, Occupant, OwnerControl,
-    PolicyError, Practice, Right, Scope, Stats, Thought, WaitId, Waiting,
+    Activated, Activation, Approved, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis,
+    Occupant, OwnerControl, PolicyError, Practice, Publication, Publish, Right, Scope, Thought, WaitId,
+    Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -35,6 +38,7 @@ pub struct Live<R> {
     probes: HashMap<Seat, (Activation, Option<R>)>,
     practices: Practices,
     practising: HashMap<PracticeId, (R, Seat, Right)>,
+    pools: Pools,
     answers: Vec<(R, Answer)>,
     owed: u32,
     /// What an engine that owns the clock asked for: ticks left, and who waits.
@@ -45,6 +49,7 @@ impl<R> Live<R> {
     /// Joins a match to its sandbox, whose instances take `places`. `wake` is called on other threads when a policy answered; it must not block.
     pub fn new(game: Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let practices = Practices::new(places.clone(), Arc::clone(&wake));
+        let pools = places.pools().clone();
         let policies = Policies::new(Arc::clone(game.surface()), places, wake);
         Self {
             game,
@@ -52,6 +57,7 @@ impl<R> Live<R> {
             waits: HashMap::new(),
             practices,
             practising: HashMap::new(),
+            pools,
             probes: HashMap::new(),
             answers: Vec::new(),
             owed: 0,
@@ -86,6 +92,9 @@ impl<R> Live<R> {
         for seat in changes.policies_ended.drain(..) {
             self.end_policies(&seat, Code::NotInMatch);
         }
+        for (policy, outcome) in changes.fared.drain(..) {
+            self.pools.record(self.game.surface(), policy, outcome);
+        }
         changes
     }
 
@@ -106,6 +115,7 @@ impl<R> Live<R> {
         if handover != Handover::SameOccupant {
             self.end_policies(seat, Code::BadToken);
             self.end_practices(seat, handover);
+            self.try_given();
         }
         self.play_turns(now);
         Ok(handover)
@@ -171,7 +181,11 @@ impl<R> Live<R> {
     /// The owner's answer to an approval request (§7). Agreeing tries the artifact first.
     pub fn resolve_approval(&mut self, seat: &Seat, id: &str, approve: bool, caller: R) {
         match self.game.resolve_approval(seat, id, approve) {
-            Ok(Some(activation)) => self.probe(seat, activation, Some(caller)),
+            Ok(Some(Approved::Probe(activation))) => self.probe(seat, activation, Some(caller)),
+            Ok(Some(Approved::Publish(publication))) => {
+                let answer = self.publish(seat, &publication);
+                self.answers.push((caller, answer));
+            }
             Ok(None) => self.answers.push((caller, Ok(json!({ "id": id, "status": "rejected" })))),
             Err(error) => self.answers.push((caller, Err(error))),
         }
@@ -210,6 +224,13 @@ impl<R> Live<R> {
             Call::PolicyRollback(version) => {
                 self.allowed(seat, right, Scope::Policy)?;
                 self.deployed(seat, |game, seat| game.rollback(seat, version))
+            }
+            Call::Publish => {
+                self.allowed(seat, right, Scope::Publish)?;
+                match self.game.publish(seat)? {
+                    Publish::Now(publication) => self.publish(seat, &publication).map(Step::Done),
+                    Publish::Approval(request) => Ok(Step::Done(request)),
+                }
             }
             Call::Say(text) => self.game.say(seat, right, &text, now).map(Step::Done),
             Call::Practice(practice) => {
@@ -263,6 +284,15 @@ impl<R> Live<R> {
         })
     }
 
+    /// Puts a seat's policy into the pool, in its owner's name (§13).
+    fn publish(&mut self, seat: &Seat, publication: &Publication) -> Answer {
+        let owner = self.game.owner(seat).ok_or(Code::BadToken)?;
+        let artifact = publication.artifact.clone();
+        let published = self.pools.publish(self.game.surface(), owner, &seat.role, artifact);
+        self.game.published(seat, publication, published.is_ok());
+        answers::publication(publication, published)
+    }
+
     /// The core briefing, or one page of a topic (§4).
     fn briefing(&self, seat: &Seat, topic: Option<(String, u32)>) -> Result<Value, CallError> {
         let surface = self.game.surface();
@@ -296,9 +326,17 @@ impl<R> Live<R> {
 
     // --- policies ------------------------------------------------------------------------------------------------
 
+    /// Tries what seats were given and nobody tried yet (§20.5). One that finds no place is tried later.
+    fn try_given(&mut self) {
+        for (seat, activation) in self.game.due_activations() {
+            self.probe(&seat, activation, None);
+        }
+    }
+
     fn probe(&mut self, seat: &Seat, activation: Activation, caller: Option<R>) {
         let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
-        let Some(owner) = self.game.owner(seat).cloned() else {
+        // Whoever wrote the code answers for it.
+        let Some(owner) = activation.author().or_else(|| self.game.owner(seat)).cloned() else {
             self.game.not_tried(seat, &activation);
             self.answers.extend(caller.map(|caller| (caller, Err(Code::BadToken.into()))));
             return;
@@ -321,24 +359,14 @@ impl<R> Live<R> {
         caller: Option<R>,
         probe: &Result<Thought, PolicyError>,
     ) {
-        self.game.activated(seat, activation, probe);
-        if probe.is_ok() {
+        let activated = self.game.activated(seat, activation, probe);
+        if matches!(activated, Activated::Active(_)) {
             let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
             self.policies.start(seat, &match_data);
         }
         self.policies.end_probe(seat);
         let Some(caller) = caller else { return };
-        let answer = match (&activation.approval, probe) {
-            (None, Ok(_)) => {
-                let mut stats = Stats::new(activation.version, activation.artifact.runtime);
-                stats.count(probe);
-                Ok(json!({ "ok": true, "version": activation.version, "probe": stats.to_json() }))
-            }
-            (None, Err(error)) => Ok(json!({ "ok": false, "error": error.to_json() })),
-            (Some(id), Ok(_)) => Ok(json!({ "id": id, "status": "approved", "version": activation.version })),
-            (Some(_), Err(_)) => Err(Code::ApprovalFailed.into()),
-        };
-        self.answers.push((caller, answer));
+        self.answers.push((caller, answers::trial(activation, probe, activated)));
     }
 
     /// Takes in what policies answered since the last call, and goes on with a round that waited for them.
@@ -438,6 +466,7 @@ impl<R> Live<R> {
     pub fn heartbeat(&mut self, now: Millis) {
         self.take_in(now);
         self.policies.restart_due(now, &self.game);
+        self.try_given();
         self.game.heartbeat(now);
     }
 

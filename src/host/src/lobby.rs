@@ -91,6 +91,13 @@ impl CommanderGrant {
                 self.state(role)
             }
             Call::Wait(wait) => self.lobby_wait(role, wait.millis, args).await,
+            Call::PolicyDeploy(artifact) => self.deploy(role, artifact).await,
+            Call::PolicyRollback(version) => self.rollback(role, version).await,
+            Call::PolicyStatus => {
+                let status = self.roster.rules().policy_status(&self.id, role);
+                Ok(json!({ "policy": status.ok_or(Code::Forbidden)? }))
+            }
+            Call::Publish => self.publish(role),
             // Nothing else can be done without a seat.
             _ => Err(Code::NotInMatch.into()),
         }
@@ -134,6 +141,11 @@ impl CommanderGrant {
                 let mut args = args.clone();
                 args["seconds"] = json!(left.as_secs_f64());
                 return self.in_match(role, &hold, "wait", args).await;
+            }
+            if self.roster.rules().take_decided(&self.id, role) {
+                let mut state = self.state(role)?;
+                state["wake"] = json!("approval");
+                return Ok(state);
             }
             let timed_out = Instant::now() >= deadline;
             if timed_out || self.roster.rules().has_news(&self.id, role) {

@@ -3,6 +3,7 @@
 //! Answers come on other threads; they queue here, at most one an instance, and `wake` tells the match's actor.
 //! A failure inside one instance touches no other.
 
+use crate::pools::Pools;
 use crate::practice::Principals;
 use crate::sandboxed;
 use playerthree_game::{Name, Seat};
@@ -27,7 +28,8 @@ pub const BLAME_WINDOW: Duration = Duration::from_secs(600);
 /// Owners remembered. Past it the one blamed longest ago is forgotten.
 const BLAMED_MAX: usize = 4_096;
 
-/// The places for policy instances that all matches of a process share, and whose policies ran out of time lately.
+/// What the policies of all matches of a process share: the places for their instances, whose ran out of time lately, and
+/// the pools that they are published in.
 #[derive(Clone, Debug)]
 pub struct PolicyPlaces {
     places: Arc<Semaphore>,
@@ -36,6 +38,7 @@ pub struct PolicyPlaces {
     practice_workers: sandbox::Workers,
     practising: Principals,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
+    pools: Pools,
 }
 
 impl PolicyPlaces {
@@ -47,12 +50,22 @@ impl PolicyPlaces {
             workers,
             practising: Principals::default(),
             blamed: Arc::default(),
+            pools: Pools::default(),
         }
+    }
+
+    /// The pools of every game.
+    pub fn pools(&self) -> &Pools {
+        &self.pools
     }
 
     /// A place, unless every one is taken.
     pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    pub(crate) fn workers(&self) -> &sandbox::Workers {
+        &self.workers
     }
 
     pub(crate) fn practice_workers(&self) -> &sandbox::Workers {
@@ -64,7 +77,7 @@ impl PolicyPlaces {
     }
 
     /// A policy of this owner ran out of time.
-    fn blame(&self, owner: &OwnerId) {
+    pub(crate) fn blame(&self, owner: &OwnerId) {
         let now = Instant::now();
         let mut blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
         if blamed.len() >= BLAMED_MAX && !blamed.contains_key(owner) {

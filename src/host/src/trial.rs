@@ -3,11 +3,11 @@
 //! It must never touch a live match: everything it needs is handed in, and everything it made is dropped.
 
 use crate::sandboxed;
-use playerthree_game::{Controller, Name, Outcome, Seat};
+use playerthree_game::{Name, Outcome, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{
-    Activation, Artifact, CallError, CannotStart, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId,
-    PolicyError, Stats, Surface, Thought,
+    Artifact, CallError, CannotStart, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, PolicyError,
+    Stats, Surface, Thought,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -113,10 +113,7 @@ impl Trial {
             Ok(player) => player,
             Err(error) => return Ok(self.failed(Ended::Policy, Some(error), started)),
         };
-        let activation =
-            Activation { version: self.version, artifact: self.artifact.clone(), approval: None };
-        game.activated(&self.seat, &activation, &Ok(Thought::default()));
-        game.set_controller(&self.seat, Controller::Policy)?;
+        game.run_policy(&self.seat, self.version, self.artifact.runtime)?;
         self.rounds(&mut game, &mut player, goes_on);
         let policy = game.policy_status(&self.seat)?;
         let seen = game.probe_observation(&self.seat, &[]).is_ok();

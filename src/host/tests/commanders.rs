@@ -8,10 +8,11 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
-use playerthree_host::{AgentCall, Agents, Answer, CommanderGrant, MatchDoor, Token};
+use playerthree_host::{AgentCall, Agents, Answer, CommanderGrant, MatchDoor, PolicyPlaces, Token};
+use playerthree_sandbox::Workers;
 use playerthree_session::{
-    CallError, Code, CommanderId, Draft, Isolation, OwnerId, Reservation, Settings, StartKind, StartsWhen,
-    Surface,
+    CallError, Code, CommanderId, CommanderKind, Draft, Isolation, OwnerId, Reservation, Settings, StartKind,
+    StartsWhen, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -52,7 +53,13 @@ impl House {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let (door, calls) = mpsc::unbounded_channel();
         let (told, followed) = mpsc::unbounded_channel();
-        Self { agents: Agents::default(), surface, calls, followed, door: Arc::new(Desk(door, told)) }
+        Self {
+            agents: Agents::new(PolicyPlaces::new(8, Workers::of_this_program())),
+            surface,
+            calls,
+            followed,
+            door: Arc::new(Desk(door, told)),
+        }
     }
 
     fn add(&self, name: &str) -> (CommanderId, Token) {
@@ -60,6 +67,7 @@ impl House {
             name: name.into(),
             roles: vec!["ground".into(), "air".into()],
             isolation: Isolation::Independent,
+            kind: CommanderKind::Agent,
         };
         self.agents.commanders().add(&self.surface, &ann(), draft).unwrap()
     }

@@ -4,9 +4,13 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
-use playerthree_host::{AgentCall, Agents, CommanderGrant, MatchDoor, SeatGrant, TOKENS_PER_SEAT};
+use playerthree_host::{
+    AgentCall, Agents, CommanderGrant, MatchDoor, PolicyPlaces, SeatGrant, TOKENS_PER_SEAT,
+};
+use playerthree_sandbox::Workers;
 use playerthree_session::{
-    COMMANDERS_PER_OWNER, CallError, Code, CommanderId, Draft, Isolation, OwnerId, Settings, Surface,
+    COMMANDERS_PER_OWNER, CallError, Code, CommanderId, CommanderKind, Draft, Isolation, OwnerId, Settings,
+    Surface,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -56,7 +60,7 @@ impl Driver {
     fn new(seed: u64) -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         Self {
-            agents: Agents::default(),
+            agents: Agents::new(PolicyPlaces::new(8, Workers::of_this_program())),
             surface,
             door: Arc::default(),
             known: Vec::new(),
@@ -192,7 +196,7 @@ async fn a_commanders_token_that_ended_is_dead_at_once() {
     let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
     for seed in 1..=3 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let agents = Agents::default();
+        let agents = Agents::new(PolicyPlaces::new(8, Workers::of_this_program()));
         let commanders = agents.commanders();
         let mut present: Vec<Commanding> = Vec::new();
         let mut plan = vec![format!("seed {seed}")];
@@ -210,7 +214,12 @@ async fn a_commanders_token_that_ended_is_dead_at_once() {
                 (0..6, _) | (_, None) => {
                     let owned = present.iter().filter(|commanding| commanding.owner == who).count();
                     let roles = vec!["ground".into()];
-                    let draft = Draft { name: "Falcon".into(), roles, isolation: Isolation::Independent };
+                    let draft = Draft {
+                        name: "Falcon".into(),
+                        roles,
+                        isolation: Isolation::Independent,
+                        kind: CommanderKind::Agent,
+                    };
                     match commanders.add(&surface, &owner(who), draft) {
                         Ok((id, token)) => present.push(commanding(id, who, token.reveal())),
                         Err(error) => assert_eq!((error.code, owned), (Code::Busy, COMMANDERS_PER_OWNER)),

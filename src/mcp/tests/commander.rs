@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 use playerthree_agent_command::AgentCommand;
 use playerthree_host::MatchDoor;
 use playerthree_mcp::Limits;
-use playerthree_session::{CommanderId, Draft, Isolation, OwnerId};
+use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, OwnerId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::doors::Script;
@@ -33,7 +33,12 @@ impl Commanded {
         let door = Arc::new(Script::acks());
         let table = Table::new(Arc::new(AgentCommand), "red", door, Limits::default());
         let roles = roles.iter().map(|role| (*role).into()).collect();
-        let draft = Draft { name: "Falcon".into(), roles, isolation: Isolation::Independent };
+        let draft = Draft {
+            name: "Falcon".into(),
+            roles,
+            isolation: Isolation::Independent,
+            kind: CommanderKind::Agent,
+        };
         let (id, token) = table.agents.commanders().add(&table.surface, &ann(), draft).unwrap();
         Self { token: token.reveal().to_owned(), table, id }
     }

@@ -128,13 +128,16 @@ pub(crate) async fn serve(
 ) -> anyhow::Result<()> {
     let address = listener.local_addr().context("the listener has no address")?;
     let accounts = Arc::new(Accounts::default());
-    let agents = Arc::new(Agents::default());
+    let workers = Workers::of_this_program();
+    workers.warm_up();
+    let places = PolicyPlaces::new(POLICY_PLACES, workers);
+    let agents = Arc::new(Agents::new(places.clone()));
     let pipes = open_pipes(args).await?;
     let config = rooms_config(address, args)?;
     if let Err(error) = open_files::allow(config.max_connections + config.serve.connections) {
         tracing::warn!("fewer connections than configured: {error:#}");
     }
-    let rooms = rooms(config, &accounts, &agents, &pipes)?;
+    let rooms = rooms(config, &accounts, &agents, &places, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
     let app = Router::new()
@@ -259,6 +262,7 @@ fn rooms(
     config: Config,
     accounts: &Arc<Accounts>,
     agents: &Arc<Agents>,
+    places: &PolicyPlaces,
     pipes: &Arc<Pipes>,
 ) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
@@ -266,9 +270,6 @@ fn rooms(
         .define("relay", Relay::default().echo("echo"))
         .define("lobby", Lobby::default())
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));
-    let workers = Workers::of_this_program();
-    workers.warm_up();
-    let places = PolicyPlaces::new(POLICY_PLACES, workers);
     let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
     for game in games {
         let surface = Arc::new(Surface::new(game).map_err(|found| faults(&found))?);

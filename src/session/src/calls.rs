@@ -55,6 +55,8 @@ pub enum Call {
     PolicyRollback(u32),
     /// `practice_run`.
     Practice(Box<Practice>),
+    /// `pool_publish`.
+    Publish,
     /// `game_say`: a text for the owner, not judged yet.
     Say(String),
 }
@@ -94,6 +96,9 @@ pub(crate) fn methods(manifest: &Checked) -> Vec<&'static str> {
     if manifest.control.practice.is_some() {
         methods.push("practice");
     }
+    if manifest.control.pool.is_some() {
+        methods.push("publish");
+    }
     if manifest.control.chat.is_some() {
         methods.push("say");
     }
@@ -119,6 +124,10 @@ impl Call {
                 policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
             }
             "practice" => practice::read(surface, args).map(|practice| Self::Practice(Box::new(practice))),
+            "publish" => {
+                manifest.control.pool.ok_or(Code::ModeUnavailable)?;
+                none(args).map(|()| Self::Publish)
+            }
             "say" => say(manifest, args).map(Self::Say),
             _ => Err(Code::BadMessage.into()),
         }

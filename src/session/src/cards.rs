@@ -3,6 +3,7 @@
 
 use crate::Millis;
 use crate::game_match::Match;
+use crate::policy::Subject;
 use crate::seat::SeatState;
 use playerthree_game::Controller;
 use serde_json::{Value, json};
@@ -31,7 +32,10 @@ fn card(state: &SeatState, now: Millis) -> Option<Value> {
         card["owner"] = json!({ "display": state.assigned.display() });
     }
     if let Some(active) = &state.policy.active {
-        card["policy"] = json!({ "source": "library", "version": active.version() });
+        card["policy"] = match active.subject() {
+            Subject::Version(version) => json!({ "source": "library", "version": version }),
+            Subject::Drafted(id) => json!({ "source": "pool", "policyId": id.to_string() }),
+        };
     }
     Some(card)
 }

@@ -3,6 +3,7 @@
 //! A commander's identity is its id. No rule here looks a commander up by owner and role, and none merges two of them.
 
 use crate::game_match::Match;
+use crate::library::Library;
 use crate::mandate::{self, Mandate, Scope};
 use crate::roster::usual_absence;
 use crate::seat::{Occupant, OwnerId};
@@ -31,6 +32,25 @@ impl Isolation {
         match self {
             Self::Independent => "independent",
             Self::Shared => "shared",
+        }
+    }
+}
+
+/// How a commander takes seats (§7 `kind`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommanderKind {
+    /// By its live agent.
+    Agent,
+    /// By a version of its library, with no live agent expected. Its agent works on the library between matches.
+    Policy,
+}
+
+impl CommanderKind {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Policy => "policy",
         }
     }
 }
@@ -118,6 +138,8 @@ pub struct Seated {
     pub isolation: Isolation,
     /// What its owner settled.
     pub settings: Settings,
+    /// Its policies, which deploys and rollbacks in the match go into (§4 "Agent sessions").
+    pub library: Library,
     /// Its ready mark for a reservation of this very seat, which carries over (§4 "Lobby phase").
     pub ready: bool,
 }

@@ -8,6 +8,7 @@ use crate::chat::Said;
 use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
 use crate::outcomes::Parties;
+use crate::pool::PolicyId;
 use crate::roster::fresh_seat;
 use crate::seat::{OwnerId, SeatState};
 use crate::signals::{self, Boards};
@@ -75,6 +76,8 @@ pub struct Changes {
     pub waits: Vec<(WaitId, Result<Value, CallError>)>,
     /// Seats whose policy is gone: their running instances must end.
     pub policies_ended: Vec<Seat>,
+    /// How the side of a drafted policy ended, for its record in the pool (§13).
+    pub fared: Vec<(PolicyId, Outcome)>,
 }
 
 /// One running match.

@@ -118,7 +118,9 @@ impl Match {
             Source::Policy => matches!(acting, Acting::Live | Acting::Policy),
             // A gate of its own for each: absence gives nobody the authority of a bot that holds the seat (§8).
             Source::Bot => acting == Acting::Bot && state.controller == Controller::Bot,
-            Source::Fallback => acting == Acting::Bot && state.controller == Controller::Agent,
+            Source::Fallback => {
+                acting == Acting::Bot && matches!(state.controller, Controller::Agent | Controller::Policy)
+            }
         };
         if !controls {
             return Ok(Some(Barred::NotController));

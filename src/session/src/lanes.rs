@@ -4,7 +4,9 @@
 //! No wall clock and no randomness: ids and moments are handed in. `D` is whatever leads to a match; the rules only keep
 //! it. Somebody else's commander is refused like one that does not exist.
 
-use crate::commander::{CommanderId, Isolation, Settings};
+use crate::commander::{CommanderId, CommanderKind, Isolation, Settings};
+use crate::lane_policies::LanePolicies;
+use crate::library::{Library, Shelf};
 use crate::seat::OwnerId;
 use crate::start::{StartsWhen, lobby_state};
 use crate::{CallError, Code, Millis, Surface};
@@ -32,16 +34,19 @@ pub struct Draft {
     pub roles: Vec<Name>,
     /// Whether it keeps its state apart.
     pub isolation: Isolation,
+    /// Whether a live agent takes seats with it, or the policies that it wrote do.
+    pub kind: CommanderKind,
 }
 
 impl Draft {
-    /// Reads `{name, roles, isolation?}`. Fails `invalid` with the path of the first fault.
+    /// Reads `{name, roles, isolation?, kind?}`. Fails `invalid` with the path of the first fault.
     pub fn parse(surface: &Surface, value: &Value) -> Result<Self, CallError> {
         let roles = &surface.manifest.roles;
         let schema = t::obj([
             ("name", t::str(COMMANDER_NAME_MAX)),
             ("roles", t::list(t::literals(roles.iter().map(|role| &**role)), roles.len() as u64)),
             ("isolation", t::opt(t::literals(["independent", "shared"]))),
+            ("kind", t::opt(t::literals(["agent", "policy"]))),
         ]);
         schema.validate(value)?;
         let name = value["name"].as_str().unwrap_or_default().trim().to_owned();
@@ -54,7 +59,9 @@ impl Draft {
         }
         let shared = value.get("isolation").is_some_and(|isolation| isolation == "shared");
         let isolation = if shared { Isolation::Shared } else { Isolation::Independent };
-        Ok(Self { name, roles, isolation })
+        let policy = value.get("kind").is_some_and(|kind| kind == "policy");
+        let kind = if policy { CommanderKind::Policy } else { CommanderKind::Agent };
+        Ok(Self { name, roles, isolation, kind })
     }
 }
 
@@ -91,7 +98,7 @@ impl<D> Place<D> {
 }
 
 #[derive(Debug)]
-struct Live<D> {
+pub(crate) struct Live<D> {
     match_id: Arc<str>,
     team: Name,
     door: D,
@@ -105,26 +112,29 @@ struct Reserved {
 }
 
 #[derive(Debug)]
-struct Lane<D> {
+pub(crate) struct Lane<D> {
     reserved: Option<Reserved>,
     live: Option<Live<D>>,
     /// The lane's next lobby wait has a new or changed seat to tell.
     news: bool,
+    /// What its policies go through between matches.
+    pub(crate) policies: LanePolicies,
 }
 
 impl<D> Lane<D> {
     /// The match that the lane plays, not one that is over for it.
-    fn playing(&self) -> Option<&Live<D>> {
+    pub(crate) fn playing(&self) -> Option<&Live<D>> {
         self.live.as_ref().filter(|live| !live.over)
     }
 }
 
 #[derive(Debug)]
-struct Commander<D> {
-    owner: OwnerId,
-    draft: Draft,
-    settings: Settings,
-    lanes: BTreeMap<Name, Lane<D>>,
+pub(crate) struct Commander<D> {
+    pub(crate) owner: OwnerId,
+    pub(crate) draft: Draft,
+    pub(crate) settings: Settings,
+    pub(crate) library: Library,
+    pub(crate) lanes: BTreeMap<Name, Lane<D>>,
 }
 
 impl<D> Commander<D> {
@@ -151,20 +161,24 @@ pub struct Taken {
     pub isolation: Isolation,
     /// What its owner settled.
     pub settings: Settings,
+    /// Its policies.
+    pub library: Library,
     /// The ready mark of its reservation of this very seat.
     pub ready: bool,
 }
 
 /// Every commander of one game.
 pub struct Commanders<D> {
-    surface: Arc<Surface>,
-    by_id: HashMap<CommanderId, Commander<D>>,
+    pub(crate) surface: Arc<Surface>,
+    pub(crate) by_id: HashMap<CommanderId, Commander<D>>,
+    /// What all their libraries together may keep.
+    shelf: Shelf,
 }
 
 impl<D: Clone> Commanders<D> {
     /// Nobody yet.
     pub fn new(surface: Arc<Surface>) -> Self {
-        Self { surface, by_id: HashMap::new() }
+        Self { surface, by_id: HashMap::new(), shelf: Shelf::default() }
     }
 
     /// Adds a commander with the game's usual settings. Fails `busy` past [`COMMANDERS_PER_OWNER`] or
@@ -174,10 +188,14 @@ impl<D: Clone> Commanders<D> {
         if owned >= COMMANDERS_PER_OWNER || self.by_id.len() >= COMMANDERS_MAX {
             return Err(Code::Busy.into());
         }
-        let lane = |role: &Name| (role.clone(), Lane { reserved: None, live: None, news: false });
+        let library = Library::on(&self.shelf);
+        let policies = || LanePolicies::of(&library);
+        let lane = |role: &Name| {
+            (role.clone(), Lane { reserved: None, live: None, news: false, policies: policies() })
+        };
         let lanes = draft.roles.iter().map(lane).collect();
         let settings = Settings::usual(&self.surface);
-        self.by_id.insert(id, Commander { owner, draft, settings, lanes });
+        self.by_id.insert(id, Commander { owner, draft, settings, library, lanes });
         Ok(())
     }
 
@@ -243,8 +261,8 @@ impl<D: Clone> Commanders<D> {
     }
 
     /// Routes a lane to a seat of a match, before the match itself assigns it. Nothing changes where it fails:
-    /// `forbidden` unless the commander is the owner's, `invalid` for a role it does not have, `busy` where it plays
-    /// another match or is on another side.
+    /// `forbidden` unless the commander is the owner's, `invalid` for a role it does not have and for one whose policies
+    /// play in place of a live agent, `busy` where it plays another match or is on another side.
     pub fn seat(
         &mut self,
         owner: &OwnerId,
@@ -254,18 +272,21 @@ impl<D: Clone> Commanders<D> {
         door: D,
     ) -> Result<Taken, CallError> {
         let commander = self.owned_mut(owner, id)?;
-        if !commander.lanes.contains_key(&seat.role) {
+        if !commander.lanes.contains_key(&seat.role) || commander.draft.kind != CommanderKind::Agent {
             return Err(Code::Invalid.into());
         }
         if commander.plays_elsewhere(match_id) || commander.is_on_another_side(&seat.team, None) {
             return Err(Code::Busy.into());
         }
         let (isolation, settings) = (commander.draft.isolation, commander.settings.clone());
+        let library = commander.library.clone();
         let lane = commander.lanes.get_mut(&seat.role).ok_or(Code::Invalid)?;
         let ready = lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
         let live = Live { match_id: Arc::clone(match_id), team: seat.team.clone(), door, over: false };
         lane.live = Some(live);
-        Ok(Taken { isolation, settings, ready })
+        // What waited for the owner between matches ends with it.
+        lane.policies = LanePolicies::of(&library);
+        Ok(Taken { isolation, settings, library, ready })
     }
 
     /// A lane's hold of a seat ended: another occupant, a release, the end of the match's room. Before the start the
@@ -347,23 +368,27 @@ impl<D: Clone> Commanders<D> {
         self.by_id.get(id).and_then(|commander| commander.lanes.get(role)).is_some_and(|lane| lane.news)
     }
 
-    fn lane_mut(&mut self, id: &CommanderId, role: &str) -> Option<&mut Lane<D>> {
+    pub(crate) fn lane_mut(&mut self, id: &CommanderId, role: &str) -> Option<&mut Lane<D>> {
         self.by_id.get_mut(id)?.lanes.get_mut(role)
     }
 
-    fn owned(&self, owner: &OwnerId, id: &CommanderId) -> Result<&Commander<D>, CallError> {
+    pub(crate) fn owned(&self, owner: &OwnerId, id: &CommanderId) -> Result<&Commander<D>, CallError> {
         let commander = self.by_id.get(id).filter(|commander| commander.owner == *owner);
         commander.ok_or_else(|| Code::Forbidden.into())
     }
 
-    fn owned_mut(&mut self, owner: &OwnerId, id: &CommanderId) -> Result<&mut Commander<D>, CallError> {
+    pub(crate) fn owned_mut(
+        &mut self,
+        owner: &OwnerId,
+        id: &CommanderId,
+    ) -> Result<&mut Commander<D>, CallError> {
         let commander = self.by_id.get_mut(id).filter(|commander| commander.owner == *owner);
         commander.ok_or_else(|| Code::Forbidden.into())
     }
 }
 
 fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
-    let Commander { draft, settings, lanes, .. } = commander;
+    let Commander { draft, settings, library, lanes, .. } = commander;
     let reservations: Vec<Value> = lanes
         .iter()
         .filter_map(|(role, lane)| Some((role, lane.reserved.as_ref()?)))
@@ -379,10 +404,11 @@ fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
     json!({
         "id": id.0,
         "name": draft.name,
-        "kind": "agent",
+        "kind": draft.kind.as_str(),
         "roles": draft.roles,
         "isolation": draft.isolation.as_str(),
         "settings": settings.to_json(),
+        "library": library.to_json(),
         "reservations": reservations,
         "seats": seats,
     })

@@ -4,6 +4,7 @@
 //! in, and what must leave is handed out.
 
 mod ack;
+mod approval;
 mod bucket;
 mod calls;
 mod cards;
@@ -15,14 +16,19 @@ mod error;
 mod game_match;
 mod gates;
 mod guard;
+mod lane_policies;
 mod lanes;
+mod library;
 mod mandate;
 mod observer;
 mod outcomes;
 mod policy;
+mod policy_slot;
+mod pool;
 mod practice;
 mod roster;
 mod seat;
+mod seated_policy;
 mod sequencing;
 mod showing;
 mod signals;
@@ -38,7 +44,7 @@ pub use ack::Ack;
 pub use bucket::Bucket;
 pub use calls::{Call, INTENTS_MAX, Observe, Wait};
 pub use chat::{INBOX_MAX, Inbox, Said, Tell, chat_text};
-pub use commander::{CommanderId, Isolation, Seated, Settings};
+pub use commander::{CommanderId, CommanderKind, Isolation, Seated, Settings};
 pub use error::{CallError, Code};
 pub use game_match::{CannotStart, Changes, Config, Match};
 pub use gates::Barred;
@@ -46,12 +52,18 @@ pub use guard::{Guarded, MATCH_DATA_MAX_BYTES, Refused};
 pub use lanes::{
     COMMANDER_NAME_MAX, COMMANDERS_MAX, COMMANDERS_PER_OWNER, Commanders, Draft, Place, Reservation, Taken,
 };
+pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, Mandate, Scope, WhenAbsent};
 pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
 pub use outcomes::Ending;
-pub use policy::{Activation, Artifact, Deploy, PolicyError, Stats, Thought, VERSIONS_KEPT, runtime_name};
+pub use policy::{Artifact, PolicyError, Stats, Thought, runtime_name};
+pub use policy_slot::{Activated, Activation, Approved, Deploy, Publication, Publish};
+pub use pool::{
+    Draftee, POOL_BYTES, POOL_BYTES_PER_OWNER, POOL_ENTRIES, POOL_PAGE, PolicyId, Pool, PoolQuery,
+};
 pub use practice::Practice;
 pub use seat::{Handover, Occupant, OwnerControl, OwnerId, PRESENCE_MS, Right};
+pub use seated_policy::{FromLibrary, PolicyCode, SeatedPolicy};
 pub use sequencing::{Plan, PlanStep, Rejection, Sequenced};
 pub use start::{READY_SECONDS_MAX, StartKind, StartsWhen};
 pub use streaming::{Pushed, StreamRequest};

@@ -134,6 +134,10 @@ impl Mandate {
         self.autonomy
     }
 
+    pub(crate) fn is_supervised(&self) -> bool {
+        self.autonomy == Autonomy::Supervised
+    }
+
     /// What acts while the agent is absent.
     pub fn when_absent(&self) -> WhenAbsent {
         self.when_absent

@@ -3,7 +3,7 @@
 
 use crate::game_match::Match;
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Clock, Name, Outcome, Seat};
+use playerthree_game::{Clock, Controller, Name, Outcome, Seat};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest name of an alliance, in bytes.
@@ -199,10 +199,17 @@ impl Match {
     /// The side is out of play: what plans and thinks for it ends.
     fn take_out(&mut self, team: Name, outcome: Outcome) {
         let seats: Vec<Seat> = self.seats.keys().filter(|seat| seat.team == team).cloned().collect();
+        let mut drafted = BTreeSet::new();
         for seat in &seats {
             if let Some(state) = self.seats.get_mut(seat) {
                 state.sequence = None;
+                let plays = state.controller == Controller::Policy;
+                drafted.extend(state.policy.drafted().filter(|_| plays));
             }
+        }
+        if !self.opposed {
+            // One owner's practice against themselves counts for nothing (§4 "Same-owner opposition").
+            self.changes.fared.extend(drafted.into_iter().map(|id| (id, outcome)));
         }
         self.changes.policies_ended.extend(seats);
         self.changes.status = true;

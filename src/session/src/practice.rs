@@ -68,7 +68,10 @@ impl Match {
     ) -> Result<(Artifact, u32), CallError> {
         match given {
             Some(artifact) => Ok((artifact, 0)),
-            None => self.seat(seat)?.policy.active_artifact().ok_or_else(|| Code::Invalid.into()),
+            None => {
+                let active = self.seat(seat)?.policy.active_artifact().ok_or(Code::Invalid)?;
+                Ok((active.1, active.0))
+            }
         }
     }
 

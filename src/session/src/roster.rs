@@ -9,6 +9,7 @@ use crate::waiting::WaitId;
 use crate::{CallError, Code, Millis, Surface};
 use playerthree_game::{Clock, Controller, Name, Seat, SeatInfo};
 use serde_json::Value;
+use std::sync::Arc;
 
 impl Match {
     /// Seats of the match, taken or not.
@@ -89,11 +90,11 @@ impl Match {
         if handover != Handover::SameOccupant {
             self.detach(seat, handover)?;
         }
-        let is_held = self.is_held();
+        let (is_held, surface) = (self.is_held(), Arc::clone(&self.surface));
         let state = self.seat_mut(seat)?;
         state.human_held |= control == OwnerControl::Granted;
         if handover != Handover::SameOccupant {
-            state.seat_occupant(occupant);
+            state.seat_occupant(occupant, &surface.hash);
             match is_held {
                 true => state.agent_lane.enter_held(state.marks.agent),
                 false => state.agent_lane.enter(),

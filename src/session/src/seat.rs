@@ -5,7 +5,8 @@ use crate::bucket::Bucket;
 use crate::chat;
 use crate::commander::{Isolation, Seated, Settings};
 use crate::mandate::{Mandate, Scope, WhenAbsent};
-use crate::policy::PolicySlot;
+use crate::policy_slot::{Origin, PolicySlot};
+use crate::seated_policy::SeatedPolicy;
 use crate::sequencing::Sequence;
 use crate::start::StartMarks;
 use crate::waiting::Lane;
@@ -40,6 +41,8 @@ pub enum Occupant {
     },
     /// A named commander of the owner's, with its settings (§20.3).
     Commander(Box<Seated>),
+    /// A sandboxed policy (§20.1).
+    Policy(Box<SeatedPolicy>),
     /// A bot of this tier, or nothing, on a seat that stays its owner's.
     Owned {
         /// Whose seat it is.
@@ -61,6 +64,7 @@ impl Occupant {
         match self {
             Self::Human { owner, .. } | Self::Agent { owner, .. } | Self::Owned { owner, .. } => Some(owner),
             Self::Commander(seated) => Some(&seated.owner),
+            Self::Policy(policy) => Some(&policy.owner),
             Self::Bot(_) | Self::Nobody => None,
         }
     }
@@ -71,6 +75,7 @@ impl Occupant {
                 display
             }
             Self::Commander(seated) => &seated.display,
+            Self::Policy(policy) => &policy.display,
             Self::Bot(_) | Self::Nobody => "",
         }
     }
@@ -80,6 +85,7 @@ impl Occupant {
         match self {
             Self::Human { .. } => Controller::Human,
             Self::Agent { .. } | Self::Commander(_) => Controller::Agent,
+            Self::Policy(_) => Controller::Policy,
             Self::Bot(_) | Self::Owned { bot: Some(_), .. } => Controller::Bot,
             Self::Nobody | Self::Owned { bot: None, .. } => Controller::None,
         }
@@ -95,7 +101,12 @@ impl Occupant {
             Self::Commander(seated) => Some(seated.commander.clone()),
             _ => None,
         };
-        self.owner() == other.owner()
+        let policy = match (self, other) {
+            (Self::Policy(one), Self::Policy(other)) => one.code.is_same(&other.code) && one.bot == other.bot,
+            _ => true,
+        };
+        policy
+            && self.owner() == other.owner()
             && self.controller() == other.controller()
             && tier(self) == tier(other)
             && commander(self) == commander(other)
@@ -103,7 +114,7 @@ impl Occupant {
 
     /// Whether the occupant plays in its owner's name: bots and held seats do not (§4 "Same-owner opposition").
     pub(crate) fn is_played(&self) -> bool {
-        matches!(self, Self::Human { .. } | Self::Agent { .. } | Self::Commander(_))
+        matches!(self, Self::Human { .. } | Self::Agent { .. } | Self::Commander(_) | Self::Policy(_))
     }
 
     /// A commander that shares state with its owner's other ones must not oppose them (§4).
@@ -234,8 +245,9 @@ impl SeatState {
         }
     }
 
-    /// Puts the occupant into the seat. On a change of occupants the caller has replaced the state by a fresh one.
-    pub(crate) fn seat_occupant(&mut self, occupant: Occupant) {
+    /// Puts the occupant into the seat of a match on this surface. On a change of occupants the caller has replaced the
+    /// state by a fresh one.
+    pub(crate) fn seat_occupant(&mut self, occupant: Occupant, surface: &str) {
         self.controller = occupant.controller();
         self.human_held |= self.controller == Controller::Human;
         match &occupant {
@@ -243,6 +255,16 @@ impl SeatState {
             Occupant::Commander(seated) => {
                 self.marks.agent = seated.ready;
                 self.take_settings(&seated.settings);
+                self.policy = PolicySlot::of(seated.library.clone());
+                if let Some((version, stored)) = seated.library.active(&self.seat.role) {
+                    self.policy.give(version, stored, Origin::Given, surface);
+                }
+            }
+            Occupant::Policy(policy) => {
+                self.policy = policy.code.seated(surface);
+                if let Some(level) = &policy.bot {
+                    self.bot_level = level.clone();
+                }
             }
             Occupant::Human { .. } | Occupant::Agent { .. } | Occupant::Owned { .. } | Occupant::Nobody => {}
         }
@@ -324,7 +346,11 @@ impl SeatState {
             Controller::Bot => Acting::Bot,
             Controller::None => Acting::Held,
             Controller::Policy if self.policy.active.is_some() => Acting::Policy,
-            Controller::Policy => Acting::Held,
+            // A policy that has not shown that it works is stood in for (§20.5).
+            Controller::Policy => match &self.assigned {
+                Occupant::Policy(policy) if policy.bot.is_some() => Acting::Bot,
+                _ => Acting::Held,
+            },
             Controller::Agent if self.agent_present(now) => Acting::Live,
             Controller::Agent => match self.mandate.when_absent() {
                 WhenAbsent::Policy if self.policy.active.is_some() => Acting::Policy,
@@ -358,6 +384,9 @@ impl SeatState {
         info["mandate"] = self.mandate.to_json().clone();
         info["botLevel"] = json!(self.bot_level);
         info["policy"] = self.policy.status();
+        if let Some(problem) = self.policy.problem() {
+            info["policyState"] = json!(problem.as_str());
+        }
         if let Some(approval) = self.policy.approval() {
             info["approval"] = approval.to_json();
         }

@@ -4,6 +4,7 @@
 //! While a match is held no tick passes and no intent reaches the game, whoever sends it.
 
 use crate::game_match::Match;
+use crate::policy_slot::Problem;
 use crate::seat::{Right, SeatState};
 use crate::{CallError, Code, Millis};
 use playerthree_game::{Controller, Seat};
@@ -113,6 +114,8 @@ enum Readiness {
     Online,
     Waiting,
     Absent,
+    /// The seat does not run the policy that it was given.
+    Policy(Problem),
 }
 
 impl Readiness {
@@ -122,6 +125,7 @@ impl Readiness {
             Self::Online => "online",
             Self::Waiting => "waiting",
             Self::Absent => "absent",
+            Self::Policy(problem) => problem.as_str(),
         }
     }
 }
@@ -144,6 +148,11 @@ impl SeatState {
             (true, false) => Readiness::Online,
             (false, _) => Readiness::Absent,
         };
+        let plays_policy = matches!(self.controller, Controller::Agent | Controller::Policy);
+        if let Some(problem) = self.policy.problem().filter(|_| plays_policy) {
+            // Such a seat must not report ready, and its owner must see why (§20.5).
+            return Readiness::Policy(problem);
+        }
         match self.controller {
             Controller::Human => of(self.marks.joined, self.marks.person),
             Controller::Agent => of(self.agent_present(now), self.marks.agent),

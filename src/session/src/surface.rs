@@ -57,7 +57,7 @@ fn no_default_directive(manifest: &Checked) -> Option<Fault> {
 /// Modes that a manifest may declare and this host does not serve. Advertising them would break §4.
 fn unserved_modes(manifest: &Checked) -> impl Iterator<Item = Fault> {
     let control = &manifest.control;
-    let declared = [("pool", control.pool.is_some()), ("pausable", control.pausable.is_some())];
+    let declared = [("pausable", control.pausable.is_some())];
     declared.into_iter().filter(|(_, declared)| *declared).map(|(mode, _)| Fault {
         path: format!("control.{mode}"),
         what: "this host does not serve the mode".into(),

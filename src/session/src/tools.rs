@@ -60,6 +60,7 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
         "policyDeploy" => (deploy_input(), deploy_output()),
         "policyRollback" => (rollback_input(), deploy_output()),
         "practice" => (practice_input(manifest), practice_output(manifest)),
+        "publish" => (json!({}), publish_output()),
         "say" => (say_input(manifest), say_output()),
         _ => (json!({}), json!({ "policy": { "type": ["object", "null"] } })),
     };
@@ -86,12 +87,14 @@ fn tool(manifest: &Checked, method: &'static str) -> Tool {
 /// The members of a lobby state that is whole.
 const LOBBY_STATE: &[&str] = &["phase", "seat", "you", "startsWhen", "instruction"];
 
-/// The alternatives of a method whose result depends on whether its match runs, by the members that each has.
+/// The alternatives of a method whose result depends on where its match or its owner's word stands, by the members that
+/// each has.
 fn shapes(method: &str) -> Option<[&'static [&'static str]; 2]> {
     match method {
         "observe" => Some([&["observation"], LOBBY_STATE]),
         "wait" => Some([&["phase", "tick", "outcome", "events"], LOBBY_STATE]),
         "ready" => Some([&["phase", "you"], LOBBY_STATE]),
+        "publish" => Some([&["policyId"], &["ok", "approval"]]),
         _ => None,
     }
 }
@@ -164,6 +167,14 @@ fn text(method: &str) -> (&'static str, &'static str, &'static str, bool) {
             "Plays a private match against built-in bots at full speed, with the artifact that you pass or else your \
              active policy, and reports how it went. The live match does not notice. Equal seeds give equal matches; \
              the seed is 0 unless you pass one.",
+            false,
+        ),
+        "publish" => (
+            "pool_publish",
+            "Publish",
+            "Puts your active policy into the game's pool, where others can let it play for them: they see its role, its \
+             runtime and how its matches ended, never its code. Under a supervised mandate it becomes an approval \
+             request to your owner.",
             false,
         ),
         "say" => (
@@ -456,17 +467,28 @@ fn rollback_input() -> Value {
     json!({ "version": { "type": "integer", "minimum": 1, "maximum": 2_147_483_647 } })
 }
 
-fn deploy_output() -> Value {
-    let approval = closed(json!({
+fn approval_request(kinds: &[&str]) -> Value {
+    closed(json!({
         "id": { "type": "string" },
-        "kind": { "enum": ["policyDeploy", "policyRollback"] },
+        "kind": { "enum": kinds },
         "version": { "type": "integer" },
-    }));
+    }))
+}
+
+fn publish_output() -> Value {
+    json!({
+        "policyId?": { "type": "string", "pattern": "^pol_[0-9]{1,15}$" },
+        "ok?": { "const": false },
+        "approval?": approval_request(&["publish"]),
+    })
+}
+
+fn deploy_output() -> Value {
     json!({
         "ok": { "type": "boolean" },
         "version?": { "type": "integer" },
         "probe?": { "type": "object" },
         "error?": closed(json!({ "code": { "type": "string" }, "message?": { "type": "string" } })),
-        "approval?": approval,
+        "approval?": approval_request(&["policyDeploy", "policyRollback"]),
     })
 }

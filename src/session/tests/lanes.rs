@@ -12,8 +12,8 @@ use common::*;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
 use playerthree_session::{
-    COMMANDERS_PER_OWNER, Code, CommanderId, Commanders, Draft, Isolation, Place, Reservation, StartKind,
-    StartsWhen,
+    COMMANDERS_PER_OWNER, Code, CommanderId, CommanderKind, Commanders, Draft, Isolation, Place, Reservation,
+    StartKind, StartsWhen,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn second() -> Arc<str> {
 
 fn draft(name: &str) -> Draft {
     let roles = vec!["ground".into(), "air".into()];
-    Draft { name: name.into(), roles, isolation: Isolation::Independent }
+    Draft { name: name.into(), roles, isolation: Isolation::Independent, kind: CommanderKind::Agent }
 }
 
 /// Ann's two commanders of the same roles, and one of Bob's.

@@ -11,7 +11,7 @@ mod common;
 use common::*;
 use playerthree_game::{Controller, Runtime, Seat};
 use playerthree_session::{
-    Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait,
+    Approved, Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait,
 };
 use serde_json::{Value, json};
 
@@ -101,7 +101,8 @@ fn a_supervised_deploy_waits_for_its_owner() {
     assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("pending")));
     assert_eq!(game.resolve_approval(&red(), &first, true).unwrap_err().code, Code::ApprovalNotFound);
     assert_eq!(game.resolve_approval(&red(), "ap_99", true).unwrap_err().code, Code::ApprovalNotFound);
-    let activation = game.resolve_approval(&red(), &second, true).unwrap().unwrap();
+    let approved = game.resolve_approval(&red(), &second, true).unwrap().unwrap();
+    let Approved::Probe(activation) = approved else { panic!("a publication") };
     assert_eq!(game.resolve_approval(&red(), &second, true).unwrap_err().code, Code::ApprovalPending);
     game.activated(&red(), &activation, &Ok(Thought::default()));
     let status = game.policy_status(&red()).unwrap();
@@ -119,7 +120,7 @@ fn a_refused_artifact_replaces_nothing() {
     for approve in [false, true] {
         let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
         let id = request["approval"]["id"].as_str().unwrap();
-        if let Some(activation) = game.resolve_approval(&red(), id, approve).unwrap() {
+        if let Some(Approved::Probe(activation)) = game.resolve_approval(&red(), id, approve).unwrap() {
             game.activated(&red(), &activation, &Err(PolicyError { code: "threw", message: None }));
         }
         let status = game.policy_status(&red()).unwrap();
@@ -157,9 +158,11 @@ fn settings_out_of_their_schema_are_refused() {
         mandate[member] = value;
         assert_eq!(game.set_mandate(&red(), &mandate).unwrap_err().code, Code::Invalid);
     }
-    for scopes in [json!(["act", "act"]), json!(["fly"]), json!(["publish"]), json!({}), json!([1])] {
+    for scopes in [json!(["act", "act"]), json!(["fly"]), json!({}), json!([1])] {
         assert_eq!(game.set_scopes(&red(), &scopes).unwrap_err().code, Code::Invalid, "{scopes}");
     }
+    let modeless = tic_tac_toe(config()).set_scopes(&x(), &json!(["publish"])).unwrap_err();
+    assert_eq!(modeless.code, Code::Invalid, "the game has no mode for it");
     assert_eq!(game.set_controller(&red(), Controller::Policy).unwrap_err().code, Code::Invalid);
     assert_eq!(game.terms(&red()).unwrap(), before);
 }

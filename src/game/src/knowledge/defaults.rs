@@ -117,6 +117,9 @@ fn values(manifest: &Checked) -> Vec<(&'static str, String)> {
     if let Some(practice) = &manifest.control.practice {
         values.push(("practiceTicks", practice.max_ticks.to_string()));
     }
+    if let Some(pool) = &manifest.control.pool {
+        values.push(("published", pool.max_published_per_principal.to_string()));
+    }
     if let Some(chat) = &manifest.control.chat {
         values.push(("sayChars", chat.max_say_chars.to_string()));
     }

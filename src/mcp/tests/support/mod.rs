@@ -17,8 +17,9 @@ use doors::Script;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt as _;
 use playerthree_game::{Game, Seat};
-use playerthree_host::{Agents, MatchDoor};
+use playerthree_host::{Agents, MatchDoor, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig};
+use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -53,7 +54,7 @@ impl Table {
     pub fn new(game: Arc<dyn Game>, team: &str, door: Arc<dyn MatchDoor>, limits: Limits) -> Self {
         let surface = Arc::new(Surface::new(game).unwrap());
         let seat = Seat::new(team, &surface.manifest.roles[0]);
-        let agents = Arc::new(Agents::default());
+        let agents = Arc::new(Agents::new(PolicyPlaces::new(8, Workers::of_this_program())));
         let token = agents.mint("room".into(), seat, Arc::clone(&surface), door).reveal().to_owned();
         let shutdown = CancellationToken::new();
         let config = McpConfig {

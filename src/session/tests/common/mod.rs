@@ -6,10 +6,10 @@ pub mod drill;
 
 use drill::Drill;
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Game, Name, Seat};
+use playerthree_game::{Game, Name, Runtime, Seat};
 use playerthree_session::{
-    Ack, CommanderId, Config, Isolation, Match, ObserverPolicy, Occupant, OwnerId, Right, Seated, Settings,
-    Surface, Wait, WaitId, Waiting,
+    Ack, Activation, Artifact, CommanderId, Config, Deploy, Isolation, Library, Match, ObserverPolicy,
+    Occupant, OwnerId, PolicyError, Right, Seated, Settings, Surface, Thought, Wait, WaitId, Waiting,
 };
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
@@ -101,6 +101,7 @@ pub fn commander(game: &Match, name: &str, id: &str) -> Occupant {
         commander: CommanderId(id.into()),
         isolation: Isolation::Independent,
         settings: Settings::usual(game.surface()),
+        library: Library::default(),
         ready: false,
     }))
 }
@@ -129,4 +130,31 @@ pub fn done(waiting: Waiting) -> Value {
         Waiting::Done(answer) => answer,
         Waiting::Pending(_) => panic!("still waiting"),
     }
+}
+
+pub fn js(code: &str) -> Artifact {
+    Artifact { runtime: Runtime::Js, code: code.as_bytes().into() }
+}
+
+/// What a policy that works thinks: these intents, and a line in its log.
+pub fn thought(intents: &[Value]) -> Result<Thought, PolicyError> {
+    Ok(Thought { intents: intents.to_vec(), cpu_micros: 10, logs: vec!["its own log".into()] })
+}
+
+/// How a policy fails whose engine has something to say.
+pub fn failure() -> Result<Thought, PolicyError> {
+    Err(PolicyError { code: "threw", message: Some("the engine's own words".into()) })
+}
+
+pub fn to_probe(deploy: Deploy) -> Activation {
+    match deploy {
+        Deploy::Probe(activation) => activation,
+        Deploy::Approval(request) => panic!("waits for its owner: {request}"),
+    }
+}
+
+/// Deploys code that works.
+pub fn deploy(game: &mut Match, seat: &Seat, code: &str) {
+    let activation = to_probe(game.deploy(seat, js(code)).unwrap());
+    game.activated(seat, &activation, &thought(&[]));
 }

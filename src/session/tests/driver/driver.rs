@@ -8,8 +8,8 @@ use crate::plan::{Holder, Intent, Op, Speaker};
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Runtime, Seat};
 use playerthree_session::{
-    Ack, Activation, Artifact, CallError, Code, Config, Deploy, Match, Observe, PolicyError, Right, Said,
-    Tell, Thought, WAITS_MAX, Wait, WaitId, Waiting,
+    Ack, Activation, Approved, Artifact, CallError, Code, Config, Deploy, Match, Observe, PolicyError, Right,
+    Said, Tell, Thought, WAITS_MAX, Wait, WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -362,10 +362,12 @@ impl Driver {
         let (name, model) = self.seats[seat].clone();
         let id = model.approval.clone().filter(|_| current).unwrap_or_else(|| "ap_never".to_owned());
         match self.game.resolve_approval(&name, &id, approve) {
-            Ok(activation) => {
+            Ok(approved) => {
                 assert_eq!(model.approval, Some(id), "only the newest request can be resolved");
                 self.seats[seat].1.approval = None;
-                self.probes.extend(activation.map(|activation| (seat, activation)));
+                if let Some(Approved::Probe(activation)) = approved {
+                    self.probes.push((seat, activation));
+                }
             }
             Err(error) => self.seen.saw(error.code.as_str()),
         }
