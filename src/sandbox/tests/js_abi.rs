@@ -129,6 +129,25 @@ fn time_stands_still_at_the_epoch() {
     );
 }
 
+// §11: no hook over stack frames hands out the engine's own Date, whose clock is live.
+#[test]
+fn no_stack_frame_leads_to_the_clock() {
+    let hook = "let found = []; Error.prepareStackTrace = (error, frames) => { for (const frame of frames) \
+                found.push(frame.getFunction()); return ''; };";
+    let roads = [
+        "new Date({ valueOf() { new Error().stack; return 0; } })",
+        "Reflect.construct(Date, [], new Proxy(Date, { get() { new Error().stack; return Date.prototype; } }))",
+        "Date.prototype[Symbol.toPrimitive].call({ valueOf() { new Error().stack; return 0; } }, 'number')",
+    ];
+    for road in roads {
+        check(&format!("function think() {{ {hook} {road}; return [found.length]; }}"), "[0]");
+    }
+    check(
+        "function think() { return ['prepareStackTrace' in Error, typeof new Error().stack]; }",
+        r#"[false,"string"]"#,
+    );
+}
+
 // §11: no files, network, environment, timers or host capability; nothing with a clock or with shared memory.
 #[test]
 fn the_global_scope_holds_the_language_and_log_only() {

@@ -30,6 +30,10 @@
     UTC: hidden(EngineDate.UTC),
   });
   Object.defineProperty(EngineDate.prototype, "constructor", hidden(FixedDate));
+  // A hook over stack frames would hand out the functions on them, and with a valueOf that makes an error one of them is
+  // the engine's own Date.
+  delete Error.prepareStackTrace;
+  Object.defineProperty(EngineDate, "now", { value: FixedDate.now, writable: false, configurable: false });
 
   Object.defineProperty(Math, "random", hidden(random));
   Object.defineProperty(globalThis, "Date", hidden(FixedDate));
