@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Runtime, Seat};
+use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Runtime, Seat, Setup, t};
 use playerthree_host::{Ended, Trial, TrialResult};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Artifact, Code, Surface};
@@ -70,6 +70,49 @@ fn an_artifact_that_does_not_load_fabricates_nothing() {
     assert_eq!((&json["ok"], &json["code"]), (&json!(false), &json!("policy")));
     assert_eq!(json["policy"]["lastError"]["code"], "compile");
     assert!(json.get("outcome").is_none() && json.get("report").is_none() && json.get("ticks").is_none());
+}
+
+/// The reference game as if it declared less than it shows: at its start, or only in its report.
+struct Understated {
+    match_data: bool,
+}
+
+impl Game for Understated {
+    fn manifest(&self) -> Manifest {
+        let mut manifest = AgentCommand.manifest();
+        if self.match_data {
+            manifest.match_data = Some(t::obj([]));
+        } else {
+            manifest.report = t::obj([]);
+        }
+        manifest
+    }
+
+    fn clock(&self) -> Clock {
+        AgentCommand.clock()
+    }
+
+    fn create(&self, setup: &Setup) -> Result<Box<dyn GameMatch>, CannotCreate> {
+        AgentCommand.create(setup)
+    }
+
+    fn create_bot(&self, seat: &Seat, opponent: &str) -> Option<Box<dyn Bot>> {
+        AgentCommand.create_bot(seat, opponent)
+    }
+}
+
+// §4, §13: what a game shows in a practice passes the guard, or the practice fails and tells neither outcome nor report.
+#[test]
+fn a_practice_whose_game_breaks_its_schemas_fails_closed() {
+    for match_data in [true, false] {
+        let surface = Arc::new(Surface::new(Arc::new(Understated { match_data })).unwrap());
+        let trial = Trial { surface, ticks: 5, ..trial("red", "ground", "function think() { return []; }") };
+        let result = play(&trial);
+        assert_eq!(result.ended, Ended::Guard);
+        let json = result.to_json();
+        assert_eq!((&json["ok"], &json["code"]), (&json!(false), &json!("guard")));
+        assert!(json.get("outcome").is_none() && json.get("report").is_none() && json.get("ticks").is_none());
+    }
 }
 
 // §11: a policy that runs out of time is started anew after a second of game time, as in a live match.
