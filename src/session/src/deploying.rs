@@ -88,6 +88,9 @@ impl Match {
             return Activated::Refused(Code::NotInMatch.into());
         };
         let activated = state.policy.activated(activation, verdict, (&seat.role, &surface.hash), tick);
+        if matches!(activated, Activated::Active(_)) {
+            self.round.forget(seat);
+        }
         self.changes.seats = true;
         // Who is waited for before a start may have changed.
         self.changes.status |= self.is_held();

@@ -53,7 +53,7 @@ pub use lanes::{
     COMMANDER_NAME_MAX, COMMANDERS_MAX, COMMANDERS_PER_OWNER, Commanders, Draft, Place, Reservation, Taken,
 };
 pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
-pub use mandate::{Autonomy, Mandate, Scope, WhenAbsent};
+pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
 pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
 pub use outcomes::Ending;
 pub use policy::{Artifact, PolicyError, Stats, Thought, runtime_name};

@@ -2,9 +2,13 @@
 
 use crate::{CallError, Code};
 use playerthree_game::Manifest;
-use playerthree_schema::{Schema, t};
+use playerthree_schema::{Schema, t, utf16_len};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+
+/// UTF-16 units of JSON that a mandate may take. Every core briefing carries it whole, and has to fit into one result (§4
+/// `RESULT_TEXT_MAX`).
+pub const MANDATE_UNITS_MAX: usize = 6_000;
 
 /// What a credential may do for its seat (§6). The vocabulary is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,9 +113,13 @@ impl Mandate {
         Self { json, autonomy: Autonomy::Autonomous, when_absent }
     }
 
-    /// Reads a mandate that an owner sent. Fails `invalid` with the path of the first fault.
+    /// Reads a mandate that an owner sent. Fails `invalid`: with the path of the first fault, or for one that takes more
+    /// than [`MANDATE_UNITS_MAX`].
     pub fn parse(manifest: &Manifest, value: &Value) -> Result<Self, CallError> {
         mandate_schema(manifest).validate(value)?;
+        if utf16_len(&value.to_string()) > MANDATE_UNITS_MAX {
+            return Err(Code::Invalid.into());
+        }
         let autonomy = match value["autonomy"].as_str() {
             Some("supervised") => Autonomy::Supervised,
             _ => Autonomy::Autonomous,

@@ -241,6 +241,8 @@ impl Match {
             }
         }
         self.ranks = Some(ranks);
+        // A match that ends before its start is prepared no longer: whoever waits for it hears of the end.
+        self.start.end();
         self.settle(now);
         Ok(())
     }

@@ -151,6 +151,7 @@ impl Match {
         } else {
             ended.extend(before.owner_lane.end_waits());
         }
+        self.round.forget(seat);
         // What was made for the earlier holder must not reach the next one, nor the earlier one any more.
         self.changes.observations.retain(|pushed| pushed.seat != *seat);
         self.changes.waits.extend(ended.into_iter().map(|id| (id, Err(Code::BadToken.into()))));

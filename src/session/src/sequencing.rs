@@ -11,8 +11,13 @@ use crate::gates::{Barred, admitted};
 use crate::seat::Right;
 use crate::{CallError, Code, Millis};
 use playerthree_game::{Checked, Name, Seat, SequenceLimits, Source};
+use playerthree_schema::utf16_len;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+
+/// UTF-16 units that a plan's acks may take as JSON. They are the only answer a plan gets, and what they report must fit
+/// into one result (§4 `RESULT_TEXT_MAX`).
+const ACKS_UNITS: usize = 18_000;
 
 /// A plan as an agent asked for it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +68,6 @@ pub enum Rejection {
 impl Sequenced {
     /// `{ok: true, id, acks}` or `{ok: false, code, acks}`.
     pub fn to_json(&self) -> Value {
-        let acks_json = |acks: &[Vec<Ack>]| acks.iter().map(|step| Match::acks_json(step)).collect::<Value>();
         match self {
             Self::Accepted { id, acks } => json!({ "ok": true, "id": id, "acks": acks_json(acks) }),
             Self::Rejected { why, acks } => {
@@ -77,6 +81,10 @@ impl Sequenced {
     }
 }
 
+fn acks_json(acks: &[Vec<Ack>]) -> Value {
+    acks.iter().map(|step| Match::acks_json(step)).collect()
+}
+
 /// What is left of a scheduled plan.
 #[derive(Debug)]
 pub(crate) struct Sequence {
@@ -88,7 +96,8 @@ pub(crate) struct Sequence {
 }
 
 impl Match {
-    /// Judges an agent's plan and schedules it in place of the seat's sequence (§9).
+    /// Judges an agent's plan and schedules it in place of the seat's sequence (§9). One whose acks would not fit into a
+    /// result is rejected without them.
     ///
     /// # Errors
     /// `mode_unavailable` where the game has no sequences, `forbidden` for an owner, who acts in person.
@@ -104,6 +113,9 @@ impl Match {
             return Err(Code::Forbidden.into());
         }
         let acks = judged(&self.surface.manifest, &seat.role, &plan, limits);
+        if utf16_len(&acks_json(&acks).to_string()) > ACKS_UNITS {
+            return Ok(Sequenced::Rejected { why: Rejection::Invalid, acks: Vec::new() });
+        }
         if !is_within(&self.surface.manifest, &plan, limits)
             || acks.iter().flatten().any(|ack| *ack != Ack::Ok)
         {

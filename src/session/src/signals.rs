@@ -10,8 +10,8 @@ use playerthree_schema::utf16_len;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Longest slice that the answer of a wait carries, in UTF-16 units of JSON. A longer one is read by observing, which
-/// has pages.
+/// Longest slice that the answer of a wait carries, in UTF-16 units of JSON. Of a longer one it carries the newest
+/// entries; all of it is read by observing, which has pages.
 const SLICE_MAX: usize = 8_000;
 
 /// The board of every side, none in a game without signals.
@@ -71,7 +71,41 @@ impl Match {
 
     /// The seat's slice as a wait's answer carries it.
     pub(crate) fn signal_slice(&self, seat: &Seat) -> Option<Value> {
-        let slice = self.boards.get(&seat.team)?.slice(&seat.role);
-        (utf16_len(&slice.to_string()) <= SLICE_MAX).then_some(slice)
+        let mut slice = self.boards.get(&seat.team)?.slice(&seat.role);
+        while utf16_len(&slice.to_string()) > SLICE_MAX {
+            drop_oldest(&mut slice)?;
+        }
+        Some(slice)
+    }
+}
+
+/// Takes the oldest entry out of the longer one of the slice's lists. Nothing when there is none.
+fn drop_oldest(slice: &mut Value) -> Option<()> {
+    let lists = slice.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
+    let longest = lists.max_by_key(|list| list.len()).filter(|list| !list.is_empty())?;
+    longest.remove(0);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // §22.3: a wait that a signal woke carries signals, the newest of those that do not fit.
+    #[test]
+    fn the_oldest_entries_of_the_longer_list_go_first() {
+        let mut slice = json!({ "inbox": [1, 2, 3], "sent": [8, 9] });
+        drop_oldest(&mut slice).unwrap();
+        drop_oldest(&mut slice).unwrap();
+        drop_oldest(&mut slice).unwrap();
+        assert_eq!(slice["inbox"].as_array().unwrap().len() + slice["sent"].as_array().unwrap().len(), 2);
+        assert_eq!(
+            (slice["inbox"].as_array().unwrap().last(), &slice["sent"][0]),
+            (Some(&json!(3)), &json!(9))
+        );
+        drop_oldest(&mut slice).unwrap();
+        drop_oldest(&mut slice).unwrap();
+        assert_eq!(drop_oldest(&mut slice), None);
     }
 }

@@ -99,6 +99,11 @@ pub(crate) enum Start {
 }
 
 impl Start {
+    /// Nothing holds the match any more.
+    pub(crate) fn end(&mut self) {
+        *self = Self::Begun;
+    }
+
     fn hold(self) -> Option<Hold> {
         match self {
             Self::Held(hold) => Some(hold),

@@ -2,11 +2,16 @@
 //!
 //! Made once at start and immutable for the life of the host.
 
+use crate::mandate::MANDATE_UNITS_MAX;
 use crate::tools::{self, Tool};
-use playerthree_game::{Checked, Fault, Game, Knowledge};
-use playerthree_schema::Kind;
+use playerthree_game::{Checked, Fault, Game, Knowledge, Name, Phase, SeatFacts};
+use playerthree_schema::{Kind, utf16_len};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// UTF-16 units that a core briefing may have beside its mandate: what the longest mandate, the scopes, the alliances and
+/// the commanded roles leave of a result.
+const BRIEFING_UNITS_MAX: usize = 24_000 - MANDATE_UNITS_MAX - 1_500;
 
 /// A game whose manifest passed every check.
 pub struct Surface {
@@ -35,6 +40,10 @@ impl Surface {
         let records: Value = tools.iter().map(Tool::record).collect();
         let hash = playerthree_game::surface_hash(&manifest, &records);
         let knowledge = Knowledge::new(&manifest);
+        let long: Vec<Fault> = long_briefings(&manifest, &knowledge, &hash).collect();
+        if !long.is_empty() {
+            return Err(long);
+        }
         Ok(Self { game, manifest, knowledge, tools, hash })
     }
 
@@ -51,6 +60,27 @@ fn no_default_directive(manifest: &Checked) -> Option<Fault> {
         path: "directive".into(),
         what: "a required id or patterned text has no default, so a fresh seat could have no mandate".into(),
         fix: "make the field optional, or let its pattern accept the empty text".into(),
+    })
+}
+
+/// Roles whose core briefing would fit into no result once their owner wrote the longest mandate (§4 `RESULT_TEXT_MAX`).
+fn long_briefings(manifest: &Checked, knowledge: &Knowledge, hash: &str) -> impl Iterator<Item = Fault> {
+    let units = |role: &Name| {
+        let facts = SeatFacts {
+            phase: Phase::Match,
+            role,
+            team: manifest.teams.first().map(|team| &**team),
+            teams: &manifest.teams,
+            alliances: None,
+            scopes: &[],
+            mandate: &Value::Null,
+        };
+        utf16_len(&knowledge.briefing(&facts, hash).to_string())
+    };
+    manifest.roles.iter().filter(move |role| units(role) > BRIEFING_UNITS_MAX).map(|role| Fault {
+        path: format!("roleDocs.{role}"),
+        what: format!("the core briefing of the role has more than {BRIEFING_UNITS_MAX} units"),
+        fix: "shorten the game's document, the role's document or the skills' descriptions".into(),
     })
 }
 

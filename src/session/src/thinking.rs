@@ -29,6 +29,8 @@ pub(crate) struct Round {
     /// What acts for each seat in this round, by its place among the seats, and who controlled it when that was decided.
     decided: Vec<(Acting, Controller)>,
     open: bool,
+    /// The tick that the round thinks about.
+    tick: u64,
     /// A game of turns has thought about its present state already.
     settled: bool,
 }
@@ -40,6 +42,11 @@ impl Round {
 
     pub(crate) fn seats_changed(&mut self) {
         self.settled = false;
+    }
+
+    /// Waits for no answer of this seat's policy, and keeps none: it would act for whoever comes after it.
+    pub(crate) fn forget(&mut self, seat: &Seat) {
+        self.answers.remove(seat);
     }
 
     /// What acts for the seat at a place in the open round, for as long as its controller is who it was (§8: one decision
@@ -63,6 +70,7 @@ impl Match {
     /// policies think about. `ready` says whether a seat's policy runs and is idle, and which sections it declared.
     pub fn begin_round(&mut self, now: Millis, ready: &dyn Fn(&Seat) -> Option<Vec<Name>>) -> Vec<Think> {
         self.round.open = true;
+        self.round.tick = self.tick();
         self.round.settled = true;
         self.round.answers.clear();
         self.notice_acting(now);
@@ -92,9 +100,9 @@ impl Match {
         }
     }
 
-    /// The policy that was asked is gone: the round waits for it no longer.
+    /// The policy that was asked is gone: the round waits for it no longer, nor keeps what it answered.
     pub fn withdraw(&mut self, seat: &Seat) {
-        self.round.answers.remove(seat);
+        self.round.forget(seat);
     }
 
     /// Whether every policy of the open round has answered.
@@ -111,6 +119,8 @@ impl Match {
         }
         self.round.open = false;
         if self.surface.game.clock() == Clock::Realtime && !self.is_over() {
+            // A plan that was accepted while policies thought may be due at this very tick (§9).
+            self.play_sequences(now);
             self.step(now);
         }
     }
@@ -203,6 +213,11 @@ impl Match {
         stats.count(&answer);
         // The owner is told of a new kind of failure, not of each one.
         self.changes.seats |= stats.last_error_code() != before;
+        // In a game of turns somebody may have moved meanwhile: the answer is to a position that is gone, and the policy
+        // is asked again.
+        if self.tick() != self.round.tick {
+            return;
+        }
         let Ok(thought) = answer else { return };
         for intent in &thought.intents {
             let refused = match self.act_one(seat, Source::Policy, intent, now) {

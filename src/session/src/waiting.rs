@@ -11,13 +11,16 @@ use crate::seat::Right;
 use crate::streaming::Stream;
 use crate::{CallError, Code, Millis};
 use playerthree_game::{Clock, Name, Seat};
+use playerthree_schema::utf16_len;
 use serde_json::{Value, json};
 
 /// Most waits in flight in one lane (§15.5).
 pub const WAITS_MAX: usize = 2;
 
-/// Most events of one answer. Later ones come with the next.
+/// Most events of one answer, and the UTF-16 units that they may take together, so that an answer with every message
+/// and signal that may wait beside them still fits into one result (§4 `RESULT_TEXT_MAX`). Later ones come with the next.
 const EVENTS_MAX: usize = 100;
+const EVENTS_UNITS: usize = 5_000;
 
 /// Names a wait in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -224,8 +227,8 @@ impl Match {
         }
         match lane.news {
             News::Entry => return Ok(Some(Wake::Entry)),
-            News::Seat => return Ok(Some(Wake::Seat)),
-            News::None => {}
+            News::Seat if !over => return Ok(Some(Wake::Seat)),
+            News::Seat | News::None => {}
         }
         if lane.approval {
             return Ok(Some(Wake::Approval));
@@ -259,13 +262,18 @@ impl Match {
         if self.is_held() {
             return self.lobby_answer(seat, right, wake, now);
         }
+        // What can fail comes first: a transition that could not be told stays for the next wait.
+        let entry = match wake {
+            Some(Wake::Entry) => Some(self.observe(seat, right, &crate::calls::Observe::default())?),
+            _ => None,
+        };
         let mut events = self.unread_events(seat, right)?;
         // Whoever enters learns the present from its observation; what came before is read, not told (§4 match entry).
         if wake == Some(Wake::Entry) {
             self.mark_read(seat, right, &events)?;
             events.clear();
         }
-        events.truncate(EVENTS_MAX);
+        events.truncate(fitting(&events));
         self.mark_read(seat, right, &events)?;
         let news = self.signal_news(seat, right)?;
         let lane = self.lane(seat, right)?;
@@ -293,12 +301,12 @@ impl Match {
             Some(Wake::Ended) => answer["wake"] = json!("ended"),
             Some(Wake::Approval) => answer["wake"] = json!("approval"),
             Some(Wake::Event) => answer["wake"] = json!("event"),
-            Some(Wake::Entry) => {
-                answer["observation"] = self.observe(seat, right, &crate::calls::Observe::default())?;
-                answer["instruction"] =
-                    json!("The match runs. Observe, act, and wait again for the events that matter to you.");
-            }
-            Some(Wake::Seat) | None => {}
+            Some(Wake::Entry | Wake::Seat) | None => {}
+        }
+        if let Some(observation) = entry {
+            answer["observation"] = observation;
+            answer["instruction"] =
+                json!("The match runs. Observe, act, and wait again for the events that matter to you.");
         }
         Ok(answer)
     }
@@ -353,5 +361,30 @@ impl Match {
 
     fn lane(&mut self, seat: &Seat, right: Right) -> Result<&mut Lane, CallError> {
         Ok(self.seat_mut(seat)?.lane(right))
+    }
+}
+
+/// How many of these events one answer carries: the first one always, for it would fit into no later answer either.
+fn fitting(events: &[Value]) -> usize {
+    let mut units = 0;
+    let fits = |event: &&Value| {
+        units += utf16_len(&event.to_string()) + 1;
+        units <= EVENTS_UNITS
+    };
+    events.iter().take(EVENTS_MAX).take_while(fits).count().max(events.len().min(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // §4: a result has at most 24000 units, and what it cannot hold is told by the next wait.
+    #[test]
+    fn an_answer_carries_as_many_events_as_fit_and_at_least_one() {
+        let event = |units: usize| json!({ "tick": 1, "kind": "k", "text": "é".repeat(units) });
+        assert_eq!(fitting(&[]), 0);
+        assert_eq!(fitting(&vec![event(1); 101]), EVENTS_MAX);
+        assert_eq!(fitting(&vec![event(1_200); 9]), 4);
+        assert_eq!(fitting(&vec![event(9_000); 2]), 1);
     }
 }

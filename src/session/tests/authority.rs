@@ -226,3 +226,70 @@ fn a_request_whose_version_was_taken_fails() {
     assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("failed")));
     assert_eq!(game.resolve_approval(&seat, id, true).unwrap_err().code, Code::ApprovalNotFound);
 }
+
+/// The numbers that the policy of `lead` of side `a` marked since `before`.
+fn marked(told: &Drill, before: usize) -> Vec<Value> {
+    let mark = |told: &Told| match told {
+        Told::Applied { intent, context, .. } if context.source == Source::Policy => {
+            Some(intent["n"].clone())
+        }
+        _ => None,
+    };
+    told.told()[before..].iter().filter_map(mark).collect()
+}
+
+fn thinks(game: &mut Match) -> usize {
+    game.begin_round(0, &|_| Some(Vec::new())).len()
+}
+
+fn marking(n: i64) -> Thought {
+    Thought { intents: vec![mark(n)], ..Thought::default() }
+}
+
+/// §8, §9: what a policy answered ends with its hold and with its version, although the round waits for another's answer.
+#[test]
+fn an_answer_acts_neither_for_the_next_holder_nor_for_the_next_version() {
+    let replaced: [fn(&mut Match); 2] = [
+        |game| activate(game, &lead("a")),
+        |game| {
+            game.assign(&lead("a"), agent("eve")).unwrap();
+            activate(game, &lead("a"));
+        },
+    ];
+    for replace in replaced {
+        let (mut game, told) = drill(Drill::new(Clock::Realtime), config());
+        for (side, name) in [("a", "ann"), ("b", "bob")] {
+            game.assign(&lead(side), agent(name)).unwrap();
+            activate(&mut game, &lead(side));
+        }
+        assert_eq!(thinks(&mut game), 2);
+        game.thought(&lead("a"), Ok(marking(5)));
+        replace(&mut game);
+        game.thought(&lead("b"), Ok(marking(6)));
+        assert!(game.round_is_complete());
+        game.end_round(0);
+        assert_eq!(marked(&told, 0), [json!(6)]);
+        assert_eq!(game.policy_status(&lead("a")).unwrap()["calls"], 0);
+    }
+}
+
+/// §10: a policy's answer to a position of a game of turns that somebody has moved on from is not played; the policy is
+/// asked about the present one.
+#[test]
+fn an_answer_to_an_earlier_position_is_not_played() {
+    let (mut game, told) = drill(Drill::new(Clock::Turns), config());
+    game.assign(&lead("a"), agent("ann")).unwrap();
+    game.assign(&lead("b"), human("bob")).unwrap();
+    game.set_mandate(&lead("a"), &mandate("autonomous", "policy")).unwrap();
+    activate(&mut game, &lead("a"));
+    assert_eq!(thinks(&mut game), 1);
+    act(&mut game, &lead("b"), Right::Owner, mark(1));
+    game.thought(&lead("a"), Ok(marking(5)));
+    game.end_round(0);
+    assert_eq!((game.tick(), marked(&told, 0)), (1, Vec::new()));
+    assert!(game.wants_round());
+    assert_eq!(thinks(&mut game), 1);
+    game.thought(&lead("a"), Ok(marking(7)));
+    game.end_round(0);
+    assert_eq!((game.tick(), marked(&told, 0)), (2, vec![json!(7)]));
+}

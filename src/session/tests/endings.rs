@@ -265,3 +265,27 @@ fn a_forfeit_that_cannot_be_is_invalid() {
     let (mut game, _) = drill(hookless, config());
     assert_eq!(game.forfeit("a", 0).unwrap_err().code, Code::Invalid);
 }
+
+/// §10, §20: ending a match that is held before its start ends the preparation: whoever waits for it is told, nothing
+/// starts it any more, and acting finds it over.
+#[test]
+fn ending_a_held_match_tells_whoever_waits_for_it() {
+    let (mut game, _) = drill(Drill::new(Clock::Realtime), config());
+    game.check_ready(60, 0).unwrap();
+    game.assign(&lead("a"), agent("ann")).unwrap();
+    game.assign(&wing("a"), agent("ann")).unwrap();
+    done(wait_for(&mut game, &lead("a"), Right::Agent, 0, &[], 0));
+    let waiting = pending(wait_for(&mut game, &lead("a"), Right::Agent, 60_000, &[], 0));
+    game.take_changes();
+    game.end(&Ending::Draw, 10).unwrap();
+    let (id, answer) = game.take_changes().waits.remove(0);
+    assert_eq!((id, &answer.unwrap()["wake"]), (waiting, &json!("ended")));
+    let later = done(wait_for(&mut game, &wing("a"), Right::Agent, 60_000, &[], 20));
+    assert_eq!((&later["phase"], &later["wake"]), (&json!("match"), &json!("ended")));
+    assert_eq!(
+        act(&mut game, &lead("a"), Right::Agent, mark(1)),
+        playerthree_session::Ack::Barred(Barred::GameOver)
+    );
+    game.heartbeat(1_000_000);
+    assert_eq!((game.tick(), game.wants_round(), &game.status()["phase"]), (0, false, &json!("match")));
+}

@@ -136,6 +136,28 @@ fn every_limit_of_a_plan_holds_at_its_edge_and_not_past_it() {
     }
 }
 
+/// §4: a result has at most 24000 units, so a plan whose acks would not fit is rejected without them, and nothing of it is
+/// scheduled.
+#[test]
+fn a_plan_whose_acks_fit_into_no_result_is_rejected_without_them() {
+    let (mut game, told) = with_agents();
+    let kept = accepted(sequence(&mut game, plan(&[(0, 7)])));
+    let stray = json!({ "kind": "mark", "n": 1, "kanarienvogel": 1 });
+    let steps = |many: usize| {
+        (0..4).map(move |step| PlanStep { after: 2 * step, intents: vec![stray.clone(); many] })
+    };
+    let reported = |plan: Sequenced| match plan {
+        Sequenced::Rejected { why: Rejection::Invalid, acks } => acks.iter().flatten().count(),
+        other => panic!("{other:?}"),
+    };
+    let few = Plan { steps: steps.clone()(8).collect(), cancel_on: Vec::new() };
+    let many = Plan { steps: steps(64).collect(), cancel_on: Vec::new() };
+    assert_eq!((reported(sequence(&mut game, few)), reported(sequence(&mut game, many))), (32, 0));
+    run(&mut game, 1);
+    let marks: Vec<i64> = told.marks().into_iter().map(|(_, _, n)| n).collect();
+    assert_eq!((marks, kept.as_str()), (vec![7], "sq_1"));
+}
+
 /// §9: the codes of a rejection beside `invalid`; an owner acts in person.
 #[test]
 fn a_plan_without_authority_is_rejected_with_its_code() {
@@ -312,4 +334,16 @@ fn malformed_arguments_of_a_sequence_are_invalid() {
     ] {
         assert_eq!(read(args.clone()).unwrap_err().code, Code::Invalid, "{args}");
     }
+}
+
+/// §9: a plan for this very tick that comes while policies think reaches the game before the step of this tick.
+#[test]
+fn a_plan_for_this_tick_is_in_time_while_policies_think() {
+    let (mut game, told) = with_agents();
+    assert!(game.begin_round(0, &|_| None).is_empty());
+    accepted(sequence(&mut game, plan(&[(0, 1), (2, 2)])));
+    game.end_round(0);
+    run(&mut game, 4);
+    let marks: Vec<(u64, i64)> = told.marks().into_iter().map(|(tick, _, n)| (tick, n)).collect();
+    assert_eq!(marks, [(0, 1), (2, 2)]);
 }

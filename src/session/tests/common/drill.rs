@@ -23,6 +23,22 @@ pub enum Told {
     Forfeited(u64, Name),
 }
 
+/// An output of the game that does not keep to its schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    Observation,
+    View,
+    Report,
+    Event,
+    World,
+    MatchData,
+    NoMatchData,
+    LongMatchData,
+}
+
+/// What a broken output shows and nobody may ever see.
+pub const LEAK: &str = "Leak7Leak7";
+
 /// The game, and how its matches behave.
 #[derive(Clone)]
 pub struct Drill {
@@ -33,11 +49,33 @@ pub struct Drill {
     /// Whether the game knows how to concede; a side that conceded has lost with the next step.
     pub forfeits: bool,
     pub told: Arc<Mutex<Vec<Told>>>,
+    pub broken: Arc<Mutex<Option<Broken>>>,
 }
 
 impl Drill {
     pub fn new(clock: Clock) -> Self {
-        Self { clock, control: control(), ranks: BTreeMap::new(), forfeits: true, told: Arc::default() }
+        Self {
+            clock,
+            control: control(),
+            ranks: BTreeMap::new(),
+            forfeits: true,
+            told: Arc::default(),
+            broken: Arc::default(),
+        }
+    }
+
+    /// From now on this output breaks its schema.
+    pub fn breaks(&self, output: Option<Broken>) {
+        *self.broken.lock().unwrap() = output;
+    }
+
+    /// The output as it should be, unless it is the broken one.
+    fn shown(&self, output: Broken, good: Value) -> Value {
+        if *self.broken.lock().unwrap() == Some(output) {
+            json!({ "tick": LEAK, "kind": LEAK })
+        } else {
+            good
+        }
     }
 
     pub fn told(&self) -> Vec<Told> {
@@ -123,9 +161,9 @@ impl Game for Drill {
                 sections: names(&["near", "far"]),
                 defaults: both.iter().map(|role| ((*role).into(), names(&["near"]))).collect(),
             }),
-            match_data: None,
+            match_data: Some(t::obj([("note", t::opt(t::str(100_000))), ("more", t::opt(t::str(100_000)))])),
             lobby: None,
-            observer: None,
+            observer: Some(t::obj([("tick", t::int(0, 1_000_000))])),
             directive: t::obj([]),
             limits: None,
             errors: names(&["no"]),
@@ -200,11 +238,29 @@ impl GameMatch for DrillMatch {
     }
 
     fn view(&self, _: &str, _: ViewKind) -> Value {
-        json!({ "tick": self.tick })
+        self.game.shown(Broken::View, json!({ "tick": self.tick }))
     }
 
     fn observe(&self, _: &Seat, _: i64, detail: &[Name]) -> Value {
-        json!({ "tick": self.tick, "full": detail })
+        self.game.shown(Broken::Observation, json!({ "tick": self.tick, "full": detail }))
+    }
+
+    fn match_data(&self, _: &Seat) -> Option<Value> {
+        match *self.game.broken.lock().unwrap() {
+            Some(Broken::MatchData) => Some(json!({ "note": [LEAK] })),
+            Some(Broken::NoMatchData) => None,
+            // Each text is within its schema; together they pass 131072 bytes by one.
+            Some(Broken::LongMatchData) => {
+                let around = json!({ "note": "", "more": "" }).to_string().len();
+                let more = "m".repeat(131_073 - around - 100_000);
+                Some(json!({ "note": "n".repeat(100_000), "more": more }))
+            }
+            _ => Some(json!({})),
+        }
+    }
+
+    fn observer_view(&self) -> Option<Value> {
+        Some(self.game.shown(Broken::World, json!({ "tick": self.tick })))
     }
 
     fn apply(&mut self, seat: &Seat, intent: &Value, context: &Context) -> Result<(), &'static str> {
@@ -227,13 +283,14 @@ impl GameMatch for DrillMatch {
     }
 
     fn report(&self, _: &str) -> Value {
-        json!({ "tick": self.tick })
+        self.game.shown(Broken::Report, json!({ "tick": self.tick }))
     }
 
     fn events(&self, seat: &Seat, since: i64) -> Vec<Value> {
         let visible =
             |(team, event): &&(Name, Value)| *team == seat.team && event["tick"].as_i64().unwrap() > since;
-        self.events.iter().filter(visible).map(|(_, event)| event.clone()).collect()
+        let seen = self.events.iter().filter(visible);
+        seen.map(|(_, event)| self.game.shown(Broken::Event, event.clone())).collect()
     }
 
     fn set_seat_info(&mut self, seat: &Seat, info: &SeatInfo) {
