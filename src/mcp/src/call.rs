@@ -49,8 +49,7 @@ async fn carry_out(
         return Err(Code::RateLimited.into());
     }
     let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
-    let long = matches!(tool.method, "wait" | "practice");
-    let place = if long { Place::Wait } else { Place::Call };
+    let place = if tool.method == "wait" { Place::Wait } else { Place::Call };
     let _place = lease.quota.place(place).ok_or(Code::Busy)?;
     let role = take_role(lease, tool.method, &mut arguments)?;
     let arguments = Value::Object(arguments);

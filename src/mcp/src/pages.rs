@@ -33,18 +33,14 @@ struct Part {
 impl Snapshot {
     /// Splits an observation of this schema. `taken` is what the first page's text holds beside it, in UTF-16 units.
     pub(crate) fn split(observation: &Value, schema: &Schema, taken: usize) -> Result<Self, TooLarge> {
-        let (Value::Object(members), Kind::Obj { fields, .. }) = (observation, &schema.kind) else {
-            return Err(TooLarge);
-        };
+        let members = members_of(observation, Some(schema)).ok_or(TooLarge)?;
         let room = RESULT_TEXT_MAX - FRAME;
         let mut pager = Pager { room, used: taken, part: Part::default(), parts: Vec::new() };
-        for (name, field) in fields {
-            if let Some(member) = members.get(&**name) {
-                pager.place(&mut vec![name], member, field)?;
-            }
+        for (name, member, schema) in members {
+            pager.place(&mut vec![name], member, schema)?;
         }
         pager.turn();
-        let tick = members.get("tick").and_then(Value::as_i64);
+        let tick = observation["tick"].as_i64();
         Ok(Self { tick, parts: pager.parts })
     }
 
@@ -92,8 +88,8 @@ impl Pager {
     fn place<'a>(
         &mut self,
         path: &mut Vec<&'a str>,
-        value: &Value,
-        schema: &'a Schema,
+        value: &'a Value,
+        schema: Option<&'a Schema>,
     ) -> Result<(), TooLarge> {
         let size = path_size(path) + size(value);
         if self.used + size <= self.room {
@@ -105,20 +101,15 @@ impl Pager {
             self.put(path, value.clone(), size);
             return Ok(());
         }
-        match (value, &inner(schema).kind) {
-            (Value::Object(members), Kind::Obj { fields, .. }) => {
-                for (name, field) in fields {
-                    if let Some(member) = members.get(&**name) {
-                        path.push(name);
-                        self.place(path, member, field)?;
-                        path.pop();
-                    }
-                }
-                Ok(())
-            }
-            (Value::Array(items), _) => self.place_items(path, items),
-            _ => Err(TooLarge),
+        if let Value::Array(items) = value {
+            return self.place_items(path, items);
         }
+        for (name, member, schema) in members_of(value, schema).ok_or(TooLarge)? {
+            path.push(name);
+            self.place(path, member, schema)?;
+            path.pop();
+        }
+        Ok(())
     }
 
     fn place_items(&mut self, path: &[&str], items: &[Value]) -> Result<(), TooLarge> {
@@ -168,12 +159,23 @@ impl Pager {
     }
 }
 
-/// The schema of a member that may be left out is that of the member.
-fn inner(schema: &Schema) -> &Schema {
-    match &schema.kind {
-        Kind::Opt(item) => item,
-        _ => schema,
-    }
+type Member<'a> = (&'a str, &'a Value, Option<&'a Schema>);
+
+/// The members of an object in schema order, a union's tag first; the tag has no schema of its own. Nothing for a value
+/// that is no object.
+fn members_of<'a>(value: &'a Value, schema: Option<&'a Schema>) -> Option<Vec<Member<'a>>> {
+    let object = value.as_object()?;
+    let (tag, fields) = match &schema?.required().kind {
+        Kind::Obj { fields, .. } => (None, fields),
+        Kind::Union { tag, variants } => {
+            let (_, fields) = variants.iter().find(|(name, _)| object.get(&**tag) == Some(&json!(**name)))?;
+            (Some((&**tag, object.get(&**tag)?, None)), fields)
+        }
+        _ => return None,
+    };
+    let declared =
+        fields.iter().filter_map(|(name, field)| Some((&**name, object.get(&**name)?, Some(field))));
+    Some(tag.into_iter().chain(declared).collect())
 }
 
 /// Units of a path's names with quotes, colons, braces and commas, as if nothing of it were on the page yet.
@@ -245,6 +247,21 @@ mod tests {
             let bound = if page == 1 { RESULT_TEXT_MAX - 1000 } else { RESULT_TEXT_MAX };
             assert!(utf16_len(&text) <= bound, "page {page}");
         }
+    }
+
+    // §4: an observation of variants is split like an object, and so are variants inside one.
+    #[test]
+    fn a_tagged_observation_is_split_by_the_members_of_its_variant() {
+        let cells = || t::list(t::int(0, 9), 40_000);
+        let inner = t::union("kind", [("land", vec![("low", cells()), ("high", cells())])]);
+        let schema =
+            t::union("mode", [("idle", vec![]), ("war", vec![("tick", t::int(0, 9)), ("place", inner)])]);
+        let place = json!({ "kind": "land", "low": vec![1; 15_000], "high": vec![2; 15_000] });
+        let value = json!({ "mode": "war", "tick": 7, "place": place });
+        let snapshot = Snapshot::split(&value, &schema, 0).unwrap();
+        assert_eq!(joined(&snapshot), value);
+        let first = snapshot.page(1).unwrap();
+        assert_eq!((&first["observation"]["mode"], &first["tick"]), (&json!("war"), &json!(7)));
     }
 
     // §4: `page`, `pages`, `tick`, `next` while there is one, `items` for every split list.

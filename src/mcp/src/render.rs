@@ -33,6 +33,7 @@ pub(crate) fn render(
         "briefing" if result.get("topic").is_some() => (topic_page(result), Paging::Unchanged),
         "skill" => (skill_window(result), Paging::Unchanged),
         _ if result.get("observation").is_some() => observed(result, observation)?,
+        "observe" => (plain(result), Paging::Replaced(None)),
         _ => (plain(result), Paging::Unchanged),
     };
     if utf16_len(&answer.text) > RESULT_TEXT_MAX { Err(TooLarge) } else { Ok((answer, paging)) }
@@ -175,6 +176,13 @@ mod tests {
     #[test]
     fn an_observation_that_fits_leaves_no_later_pages() {
         let (_, paging) = render("observe", json!({ "observation": { "a": 1 } }), &t::obj([])).unwrap();
+        assert_eq!(paging, Paging::Replaced(None));
+    }
+
+    // §4: what an agent between two matches observes is the lobby, and no page of the match before.
+    #[test]
+    fn the_lobby_state_leaves_no_pages_of_an_earlier_match() {
+        let (_, paging) = render("observe", json!({ "phase": "lobby", "seat": null }), &t::obj([])).unwrap();
         assert_eq!(paging, Paging::Replaced(None));
     }
 

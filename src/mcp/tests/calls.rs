@@ -36,6 +36,38 @@ async fn the_tool_list_is_pinned_and_complete() {
     }
 }
 
+// §4: one tool for each method whose mode the game has, under its contract's name, and which of them only read.
+#[tokio::test]
+async fn each_enabled_mode_has_its_tool_and_says_whether_it_only_reads() {
+    let agent_command = Arc::new(playerthree_agent_command::AgentCommand);
+    let table = Table::new(agent_command, "red", Arc::new(Script::acks()), Limits::default());
+    let result = table.send(table.post("tools/list", json!({}))).await.result();
+    let listed: Vec<(&str, bool)> = result["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| {
+            assert_eq!(tool["annotations"]["openWorldHint"], false);
+            (tool["name"].as_str().unwrap(), tool["annotations"]["readOnlyHint"].as_bool().unwrap())
+        })
+        .collect();
+    let expected = [
+        ("game_briefing", true),
+        ("game_observe", true),
+        ("game_act", false),
+        ("game_sequence", false),
+        ("game_wait", true),
+        ("game_ready", false),
+        ("game_skill", true),
+        ("policy_deploy", false),
+        ("policy_status", true),
+        ("policy_rollback", false),
+        ("practice_run", false),
+        ("game_say", false),
+    ];
+    assert_eq!(listed, expected);
+}
+
 // §4: a tool of a mode that the game lacks is `mode_unavailable`, and it is not listed.
 #[tokio::test]
 async fn a_tool_of_a_missing_mode_is_unavailable() {

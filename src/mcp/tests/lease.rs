@@ -218,6 +218,33 @@ async fn calls_in_flight_are_bounded() {
     assert_eq!(again.await.unwrap().tool_error(), Some(json!({ "error": "paused" })));
 }
 
+// §15: only waits have the places of waits: practices are calls, of which four may be in flight.
+#[tokio::test]
+async fn a_practice_takes_no_place_of_a_wait() {
+    let (script, mut kept) = Script::new(|_, _| None);
+    let game = Arc::new(playerthree_agent_command::AgentCommand);
+    let table = Arc::new(Table::new(game, "red", Arc::new(script), Limits::default()));
+    let session = table.claim().await;
+    let start = |name: &'static str, arguments: Value| {
+        let (table, session) = (Arc::clone(&table), session.clone());
+        tokio::spawn(async move { table.call(&session, name, arguments).await })
+    };
+    let practice = || json!({ "opponent": "easy", "ticks": 10 });
+    let mut running = Vec::new();
+    for _ in 0..4 {
+        running.push((start("practice_run", practice()), kept.recv().await.unwrap()));
+    }
+    for _ in 0..2 {
+        running.push((start("game_wait", json!({ "seconds": 60 })), kept.recv().await.unwrap()));
+    }
+    let busy = Some(json!({ "error": "busy" }));
+    assert_eq!(table.call(&session, "practice_run", practice()).await.tool_error(), busy);
+    for (answer, call) in running {
+        call.reply.send(Err(Code::Paused.into())).unwrap();
+        assert_eq!(answer.await.unwrap().tool_error(), Some(json!({ "error": "paused" })));
+    }
+}
+
 // §15: 10 calls a second, burst 20; each credential has its own bucket. The clock is the test's own.
 #[tokio::test(start_paused = true)]
 async fn the_rate_of_a_credential_is_bounded() {
