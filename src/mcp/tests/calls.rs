@@ -63,6 +63,7 @@ async fn each_enabled_mode_has_its_tool_and_says_whether_it_only_reads() {
         ("policy_status", true),
         ("policy_rollback", false),
         ("practice_run", false),
+        ("pool_publish", false),
         ("game_say", false),
     ];
     assert_eq!(listed, expected);
