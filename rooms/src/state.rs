@@ -111,7 +111,7 @@ impl<R: Room> Actor<R> {
         } else {
             (state.patch()?, None)
         };
-        self.core.send_patch(&patch, full.as_deref())
+        self.core.send_patch(patch, full.as_deref())
     }
 
     /// Gives one client the state, right after the others were told what changed.
@@ -119,7 +119,7 @@ impl<R: Room> Actor<R> {
         let Some(state) = self.room.state() else { return Ok(()) };
         let (patch, full) = state.full(joining)?;
         // Empty, unless the room changes its state whenever it hands it out.
-        self.core.send_patch(&patch, None)?;
+        self.core.send_patch(patch, None)?;
         self.core.send_full(session, &full)
     }
 

@@ -12,30 +12,39 @@ const GENERATIONS = {
 
 export const MAJORS = Object.keys(GENERATIONS);
 
+/**
+ * Whether a client of this major that came back lets go of all that it no longer holds. Schema 3 keeps a collection that
+ * was replaced while it was away; its SDK begins anew instead of coming back.
+ */
+export const forgetsAll = (major) => major !== "3";
+
 /** What a rejoining client of this major is sent. */
 export const joiningOf = (major) => GENERATIONS[major].joining;
 
 /** Runs `decode` and fails when the decoder logs anything: it logs what it cannot place and goes on. */
 function strictly(decode) {
-  const { warn, error } = console;
+  const { warn, error, log } = console;
   const logged = [];
-  console.warn = console.error = (...args) => {
+  console.warn = console.error = console.log = (...args) => {
     // Decoded values pass the encoder's check of what a program assigns.
     if (!String(args[0]).startsWith("trying to encode")) logged.push(args.map(String).join(" "));
   };
   try {
     decode();
   } finally {
-    Object.assign(console, { warn, error });
+    Object.assign(console, { warn, error, log });
   }
   if (logged.length > 0) throw new Error(`the decoder logged: ${logged.join("; ")}`);
 }
 
-/** A client that learns the types from the reflection, or brings classes (`rootOf(library)`) of its own. */
-export function client(major, handshakes, rootOf) {
+/** The schema library of this major. */
+export const libraryOf = (major) => GENERATIONS[major].library;
+
+/** A client that learns the types from the reflection, or brings a root class of its own. */
+export function client(major, handshakes, Root) {
   const { library, dialect } = GENERATIONS[major];
-  const decoder = rootOf
-    ? new library.Decoder(new (rootOf(major, library))())
+  const decoder = Root
+    ? new library.Decoder(new Root())
     : library.Reflection.decode(Buffer.from(handshakes[dialect], "hex"));
   // A client with callbacks collects changes, which is a path of its own through the decoder.
   decoder.triggerChanges = () => {};
@@ -48,6 +57,7 @@ export function client(major, handshakes, rootOf) {
         else decoder.decode(bytes);
       }),
     state: () => plain(decoder.state, library),
+    json: () => JSON.parse(JSON.stringify(decoder.state.toJSON())),
     structures: () => decoder.root.refs.size,
   };
 }
@@ -87,4 +97,12 @@ export function canonical(value) {
     return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
   }
   return JSON.stringify(value);
+}
+
+/** A state as the program prints it, in the form in which a client's is read. */
+export function expected(value) {
+  if (Array.isArray(value)) return value.map(expected);
+  if (value === null || typeof value !== "object") return value;
+  if (value.unordered) return { unordered: value.unordered.map((item) => canonical(expected(JSON.parse(item)))).sort() };
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expected(item)]));
 }

@@ -3,17 +3,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAJORS, client } from "./decoders.mjs";
+import { classesOf } from "./classes.mjs";
+import { MAJORS, client, libraryOf } from "./decoders.mjs";
 
 /** `Table { a: Card, list: [Card] }`, with one card in both. */
 function table(major) {
-  const follower = client(major, undefined, (_, { Schema, defineTypes }) => {
-    class Card extends Schema {}
-    defineTypes(Card, { face: "uint8" });
-    class Table extends Schema {}
-    defineTypes(Table, { a: Card, list: [Card] });
-    return Table;
-  });
+  const types = [
+    { name: "Card", fields: [["face", "uint8"]] },
+    { name: "Table", fields: [["a", "Card"], ["list", ["Card"]]] },
+  ];
+  const follower = client(major, undefined, classesOf(types, libraryOf(major)).Table);
   follower.decode("80028101ff01800002ff028007");
   return follower;
 }

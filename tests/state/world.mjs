@@ -1,4 +1,4 @@
-// The classes that a client's author would write for the state of the example program `mutations`.
+// What a client's author would write for the state `open`.
 
 const REFERENCES = { 20: "Point", 21: ["Point"], 22: "Point", 40: ["uint8"] };
 const wide = Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`f${index}`, REFERENCES[index] ?? "uint8"]));
@@ -67,32 +67,11 @@ const FIELDS = {
   },
 };
 
-const roots = new Map();
+const PARENTS = { Unit: "Base", Heir: "Elder" };
 
-/** The class `World`, written with one schema library. */
-export function World(major, library) {
-  if (roots.has(major)) return roots.get(major);
-  const { Schema, defineTypes } = library;
-  class Point extends Schema {}
-  class Base extends Schema {}
-  class Stack extends Schema {}
-  class Unit extends Base {}
-  class Wide extends Schema {}
-  class Elder extends Schema {}
-  class Heir extends Elder {}
-  class Tree extends Schema {}
-  class Hero extends Schema {}
-  class Team extends Schema {}
-  class World extends Schema {}
-  const classes = { Point, Base, Stack, Unit, Wide, Elder, Heir, Tree, Hero, Team, World };
-  const resolve = (type) => {
-    if (typeof type === "string") return classes[type] ?? type;
-    if (Array.isArray(type)) return type.map(resolve);
-    return Object.fromEntries(Object.entries(type).map(([kind, item]) => [kind, resolve(item)]));
-  };
-  for (const [name, fields] of Object.entries(FIELDS)) {
-    defineTypes(classes[name], Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, resolve(type)])));
-  }
-  roots.set(major, World);
-  return World;
-}
+/** The types of the state `open`; `World` is the root. */
+export const WORLD = Object.entries(FIELDS).map(([name, fields]) => ({
+  name,
+  parent: PARENTS[name],
+  fields: Object.entries(fields),
+}));

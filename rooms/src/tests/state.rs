@@ -327,11 +327,11 @@ impl Synchronized for Endless {
         self.0.is_touched()
     }
 
-    fn patch(&mut self) -> Result<Patch, Fault> {
+    fn patch(&mut self) -> Result<&Patch, Fault> {
         self.0.patch()
     }
 
-    fn full(&mut self, joining: Joining) -> Result<(Patch, Arc<Full>), Fault> {
+    fn full(&mut self, joining: Joining) -> Result<(&Patch, Arc<Full>), Fault> {
         self.0.full(joining)
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use syn::{DeriveInput, Error, Index};
 
 /// DELETE_AND_ADD of this field is the byte that decoders take for a type id where a reference stands before it, so
-/// that in a patch it comes first.
+/// that it comes first.
 const AMBIGUOUS: u8 = 21;
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
@@ -34,16 +34,14 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
     let describe_parent = layout.parent.iter().map(|(_, ty)| quote!(types.add::<#ty>();));
     let link_parent = layout.parent.iter().map(|(_, ty)| quote!(ty.parent::<#ty>();));
     let describe = layout.fields.iter().map(|Field { ty, name, .. }| quote!(ty.field::<#ty>(#name);));
-    let patch_ambiguous = patch_fields(&layout, &derive, &quote!(==));
-    let patch_fields = patch_fields(&layout, &derive, &quote!(!=));
+    let patch = |index: u8, Field { ident, .. }: &Field| quote!(#derive::patch_field(__FIRST + #index, &mut self.#ident, &mut shadow.#ident, fresh, w););
+    let (patch_ambiguous, patch_fields) = ambiguous_apart(&layout, patch);
     let patch_inner = by_group(
         &layout,
         |Field { ident, .. }| quote!(#krate::Value::patch_content(&mut self.#ident, &mut shadow.#ident, w);),
     );
-    let repeat_fields = numbered(
-        &layout,
-        |index, Field { ident, .. }| quote!(#derive::repeat_field(__FIRST + #index, &self.#ident, &shadow.#ident, w);),
-    );
+    let repeat = |index: u8, Field { ident, .. }: &Field| quote!(#derive::repeat_field(__FIRST + #index, &self.#ident, &shadow.#ident, w););
+    let (repeat_ambiguous, repeat_fields) = ambiguous_apart(&layout, repeat);
     let repeat_inner = by_group(
         &layout,
         |Field { ident, .. }| quote!(#krate::Value::repeat_content(&self.#ident, &shadow.#ident, w);),
@@ -110,7 +108,13 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
                 }
 
                 #[inline]
-                fn patch_fields(&mut self, shadow: &mut __Shadow, group: #derive::Group, fresh: bool, w: &mut #derive::Writer) {
+                fn patch_fields(
+                    &mut self,
+                    shadow: &mut __Shadow,
+                    group: #derive::Group,
+                    fresh: bool,
+                    w: &mut #derive::Fields<'_>,
+                ) {
                     match group { #patch_ambiguous }
                     #parent_patch
                     match group { #patch_fields }
@@ -123,6 +127,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream, Error> {
                 }
 
                 fn repeat_fields(&self, shadow: &__Shadow, group: #derive::Group, w: &mut #derive::Writer) {
+                    match group { #repeat_ambiguous }
                     #parent_repeat
                     match group { #repeat_fields }
                 }
@@ -153,15 +158,16 @@ fn shadow_fields(layout: &Layout, krate: &TokenStream) -> TokenStream {
     quote!(#(#parent)* #(#fields)*)
 }
 
-/// The fields of each group that are, or are not, the ambiguous one. How many fields the parent has is not known here.
-fn patch_fields(layout: &Layout, derive: &TokenStream, comparison: &TokenStream) -> TokenStream {
-    numbered(layout, |index, Field { ident, .. }| {
-        quote! {
-            if __FIRST + #index #comparison #AMBIGUOUS {
-                #derive::patch_field(__FIRST + #index, &mut self.#ident, &mut shadow.#ident, fresh, w);
-            }
-        }
-    })
+/// What is written of the ambiguous field of each group, and of the others. How many fields the parent has is not known
+/// here.
+fn ambiguous_apart(layout: &Layout, write: impl Fn(u8, &Field) -> TokenStream) -> (TokenStream, TokenStream) {
+    let where_it = |comparison: TokenStream| {
+        numbered(layout, |index, field| {
+            let write = write(index, field);
+            quote!(if __FIRST + #index #comparison #AMBIGUOUS { #write })
+        })
+    };
+    (where_it(quote!(==)), where_it(quote!(!=)))
 }
 
 fn numbered(layout: &Layout, write: impl Fn(u8, &Field) -> TokenStream) -> TokenStream {

@@ -1,17 +1,17 @@
-//! Collections without keys, and sets.
+//! Collections without keys.
 //!
 //! Decoders of generations 0.16 and 0.17 ignore the indexes of these collections and count additions themselves, from
 //! when they joined, so that no index means the same to all clients. Patches therefore add items at the end, and after
 //! a removal say the whole collection again, of structs only the references.
 
+use crate::identity::Identity;
 use crate::reflection::{Kind, Types};
 use crate::shared::Search;
 use crate::value::{Delta, Item, Present, Value};
 use crate::view::Id;
 use crate::writer::{ADD, CLEAR, Fault, Joining, Writer};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::Hash;
 
 /// Names an item of a [`Bag`] for as long as it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,10 +22,7 @@ pub struct BagKey(u64);
 /// A removal makes the next patch carry all items (of structs, their references); in a large collection that shrinks
 /// often a [`Map`](crate::Map) is cheaper.
 pub struct Bag<T: Item> {
-    /// Zero before clients were told of the bag.
-    reference: u32,
-    /// What the place that clients know it in remembers of it.
-    told: Id,
+    identity: Identity,
     items: BTreeMap<u64, Slot<T>>,
     next: u64,
     touched: Vec<u64>,
@@ -50,8 +47,7 @@ impl<T: Item> Bag<T> {
         // Decoders of generations 0.16 and 0.17 may count an instance once that is in a bag twice.
         const { assert!(!T::SHARES, "shared instances stand in fields, maps and lists") };
         Self {
-            reference: 0,
-            told: Id::NONE,
+            identity: Identity::UNTOLD,
             items: BTreeMap::new(),
             next: 0,
             touched: Vec::new(),
@@ -131,11 +127,13 @@ impl<T: Item> Bag<T> {
 
     /// The name of an item in views.
     pub fn id(&mut self, key: BagKey) -> Option<Id> {
-        let slot = self.items.get_mut(&key.0)?;
-        if slot.id == Id::NONE {
-            slot.id = Id::fresh();
-        }
-        Some(slot.id)
+        Some(self.items.get_mut(&key.0)?.id.or_fresh())
+    }
+
+    /// The name of an item in views, if anybody asked for it: otherwise no view holds it.
+    #[must_use]
+    pub fn known_id(&self, key: BagKey) -> Option<Id> {
+        self.items.get(&key.0)?.id.known()
     }
 
     fn renew(&mut self) {
@@ -171,7 +169,7 @@ impl<T: Item> Bag<T> {
     }
 
     fn rebuild(&mut self, w: &mut Writer) {
-        let mark = w.begin(self.reference);
+        let mark = w.begin(self.identity.reference);
         if self.held > 0 {
             w.op(CLEAR);
         }
@@ -185,7 +183,7 @@ impl<T: Item> Bag<T> {
     }
 
     fn append(&mut self, touched: &[u64], w: &mut Writer) {
-        let mark = w.begin(self.reference);
+        let mark = w.begin(self.identity.reference);
         for index in touched {
             let Some(slot) = self.items.get_mut(index) else { continue };
             if !slot.held {
@@ -197,7 +195,7 @@ impl<T: Item> Bag<T> {
     }
 
     fn repeat_items(&self, w: &mut Writer) {
-        let mark = w.begin(self.reference);
+        let mark = w.begin(self.identity.reference);
         // An index may be another item's than when a client that comes back went away.
         if w.joining != Joining::New {
             w.op(CLEAR);
@@ -237,141 +235,65 @@ impl<T: Item> Slot<T> {
     }
 }
 
-/// Different items without order: clients see it as a `SetSchema`. Removals cost what they do in a [`Bag`].
-pub struct Set<T: Item + Eq + Hash + Clone> {
-    bag: Bag<T>,
-    keys: HashMap<T, BagKey>,
-}
+impl<T: Item> Value for Bag<T> {
+    type Shadow = Option<Id>;
+    const IS_REFERENCE: bool = true;
 
-impl<T: Item + Eq + Hash + Clone> Set<T> {
-    /// An empty set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { bag: Bag::new(), keys: HashMap::new() }
+    fn kind(types: &mut Types) -> Kind {
+        Kind::collection("collection", T::kind(types))
     }
 
-    /// Items.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.keys.len()
+    fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
+        self.identity.delta(*shadow, fresh)
     }
 
-    /// Whether there is no item.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+    fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
+        self.renew();
+        self.identity.introduce(shadow, w);
     }
 
-    /// Whether the item is in.
-    #[must_use]
-    pub fn contains(&self, item: &T) -> bool {
-        self.keys.contains_key(item)
+    fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
+        self.identity.repeat(op, w)
     }
 
-    /// Puts an item in. Returns false where it was in already.
-    pub fn insert(&mut self, item: T) -> bool {
-        if self.contains(&item) {
-            return false;
+    fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
+        if self.stale || !self.touched.is_empty() {
+            self.patch_items(w);
         }
-        self.keys.insert(item.clone(), self.bag.insert(item));
-        true
     }
 
-    /// Takes an item out. Returns false where it was not in.
-    pub fn remove(&mut self, item: &T) -> bool {
-        self.keys.remove(item).is_some_and(|key| self.bag.remove(key).is_some())
+    fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
+        self.repeat_items(w);
     }
 
-    /// Takes all items out.
-    pub fn clear(&mut self) {
-        self.keys.clear();
-        self.bag.clear();
-    }
-
-    /// The items, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.bag.iter().map(|(_, item)| item)
+    fn find_shared(&self, search: &mut Search) {
+        self.items.values().for_each(|slot| slot.value.find_shared(search));
     }
 }
 
-/// Both are written alike; only their names in the reflection differ.
-macro_rules! unkeyed {
-    ($type:ty, $name:literal, [$($bounds:tt)+], |$this:ident| $bag:expr, |$mutable:ident| $bag_mut:expr) => {
-        impl<T: $($bounds)+> Value for $type {
-            type Shadow = Option<Id>;
-            const IS_REFERENCE: bool = true;
+impl<T: Item> Present for Bag<T> {}
 
-            fn kind(types: &mut Types) -> Kind {
-                Kind::collection($name, T::kind(types))
-            }
-
-            fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
-                let $this = self;
-                Delta::of_identity($bag.told, *shadow, fresh)
-            }
-
-            fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
-                let $mutable = self;
-                $bag_mut.renew();
-                $bag_mut.reference = w.fresh_ref();
-                $bag_mut.told = Id::fresh();
-                *shadow = Some($bag_mut.told);
-                w.count($bag_mut.reference);
-            }
-
-            fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
-                let $this = self;
-                op(w);
-                w.count($bag.reference);
-                true
-            }
-
-            fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
-                let $mutable = self;
-                if $bag_mut.stale || !$bag_mut.touched.is_empty() {
-                    $bag_mut.patch_items(w);
-                }
-            }
-
-            fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
-                let $this = self;
-                $bag.repeat_items(w);
-            }
-
-            fn find_shared(&self, search: &mut Search) {
-                let $this = self;
-                $bag.items.values().for_each(|slot| slot.value.find_shared(search));
-            }
-        }
-
-        impl<T: $($bounds)+> Present for $type {}
-
-        impl<T: $($bounds)+> Default for $type {
-            fn default() -> Self {
-                Self::new()
-            }
-        }
-
-        impl<T: $($bounds)+> FromIterator<T> for $type {
-            fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-                let mut all = Self::new();
-                all.extend(items);
-                all
-            }
-        }
-
-        impl<T: $($bounds)+> Extend<T> for $type {
-            fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-                for item in items {
-                    self.insert(item);
-                }
-            }
-        }
-    };
+impl<T: Item> Default for Bag<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-unkeyed!(Bag<T>, "collection", [Item], |this| this, |this| this);
-unkeyed!(Set<T>, "set", [Item + Eq + Hash + Clone], |this| this.bag, |this| this.bag);
+impl<T: Item> FromIterator<T> for Bag<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut bag = Self::new();
+        bag.extend(items);
+        bag
+    }
+}
+
+impl<T: Item> Extend<T> for Bag<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.insert(item);
+        }
+    }
+}
 
 impl<T: Item + Clone> Clone for Bag<T> {
     /// A bag of its own with the same items: clients see it as another one, and keys are new.
@@ -380,21 +302,8 @@ impl<T: Item + Clone> Clone for Bag<T> {
     }
 }
 
-impl<T: Item + Eq + Hash + Clone> Clone for Set<T> {
-    /// A set of its own with the same items: clients see it as another one.
-    fn clone(&self) -> Self {
-        self.iter().cloned().collect()
-    }
-}
-
 impl<T: Item + fmt::Debug> fmt::Debug for Bag<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().map(|(_, item)| item)).finish()
-    }
-}
-
-impl<T: Item + Eq + Hash + Clone + fmt::Debug> fmt::Debug for Set<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
     }
 }

@@ -148,6 +148,8 @@
 //! | [`List`] | `array` | `ArraySchema` |
 //! | [`Set`], [`Bag`] | `set`, `collection` | `SetSchema`, `CollectionSchema` |
 //!
+//! In a [`Set`] of floats 0 and −0 are one item, and so is every NaN: a JavaScript set tells them apart no better.
+//!
 //! What the format cannot carry does not compile: a type it has no name for,
 //!
 //! ```compile_fail
@@ -167,6 +169,16 @@
 //! use playerthree_rooms_state::{List, State};
 //! #[derive(State)]
 //! struct Wrong { gaps: List<Option<u8>> }
+//! ```
+//!
+//! a set of what cannot be told apart,
+//!
+//! ```compile_fail
+//! use playerthree_rooms_state::{Set, State};
+//! #[derive(State)]
+//! struct Point { x: f32 }
+//! #[derive(State)]
+//! struct Wrong { points: Set<Point> }
 //! ```
 //!
 //! two kinds of absence,
@@ -261,24 +273,28 @@
 
 mod bag;
 mod bytes;
+mod identity;
 mod list;
 mod map;
 mod object;
 mod reflection;
 mod scalar;
+mod segments;
+mod set;
 mod shared;
 mod synced;
 mod value;
 mod view;
 mod writer;
 
-pub use bag::{Bag, BagKey, Set};
+pub use bag::{Bag, BagKey};
 pub use list::List;
 pub use map::{Map, Table, ViewMap};
 pub use object::{MAX_FIELDS, State};
 pub use playerthree_rooms_state_derive::State;
 pub use reflection::{Dialect, MAX_TYPES};
 pub use scalar::{BigInt, BigUint, Number};
+pub use set::{Distinct, Set};
 pub use shared::{Ref, RefMut, Shared};
 pub use synced::{Full, Patch, Synced, Synchronized, TooManyTypes};
 pub use value::{Item, Present, Value};
@@ -292,5 +308,5 @@ pub mod derive {
     pub use crate::reflection::{TypeBuilder, Types};
     pub use crate::shared::Search;
     pub use crate::value::{patch_field, repeat_field, withdraw_field};
-    pub use crate::writer::Writer;
+    pub use crate::writer::{Fields, Writer};
 }

@@ -5,11 +5,12 @@
 //! have no operation that all generations read alike: the indexes from there on are written again, of structs only
 //! the references.
 
+use crate::identity::{self, Identity};
 use crate::reflection::{Kind, Types};
 use crate::shared::Search;
-use crate::value::{Delta, Item, Present, Value, collection_op};
+use crate::value::{Delta, Item, Present, Value};
 use crate::view::Id;
-use crate::writer::{ADD, CLEAR, DELETE, DELETE_AND_ADD, Fault, Joining, REPLACE, Writer};
+use crate::writer::{ADD, CLEAR, DELETE, DELETE_AND_ADD, Fault, Fields, Joining, REPLACE, Writer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -19,10 +20,7 @@ use std::ops::{Index, IndexMut};
 /// `get_mut`, `iter_mut` and indexing mark what they hand out as touched; the next patch compares what was touched
 /// with what the clients hold and carries the fields that differ.
 pub struct List<T: Item> {
-    /// Zero before clients were told of the list.
-    reference: u32,
-    /// What the place that clients know it in remembers of it.
-    told: Id,
+    identity: Identity,
     items: Vec<Slot<T>>,
     /// Items the clients hold.
     held: u32,
@@ -54,14 +52,7 @@ impl<T: Item> List<T> {
     /// An empty list.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            reference: 0,
-            told: Id::NONE,
-            items: Vec::new(),
-            held: 0,
-            touched: Vec::new(),
-            reshaped: false,
-        }
+        Self { identity: Identity::UNTOLD, items: Vec::new(), held: 0, touched: Vec::new(), reshaped: false }
     }
 
     /// Items.
@@ -199,11 +190,13 @@ impl<T: Item> List<T> {
 
     /// The name of the item at `index` in views.
     pub fn id(&mut self, index: usize) -> Option<Id> {
-        let slot = self.items.get_mut(index)?;
-        if slot.id == Id::NONE {
-            slot.id = Id::fresh();
-        }
-        Some(slot.id)
+        Some(self.items.get_mut(index)?.id.or_fresh())
+    }
+
+    /// The name of the item at `index` in views, if anybody asked for it: otherwise no view holds it.
+    #[must_use]
+    pub fn known_id(&self, index: usize) -> Option<Id> {
+        self.items.get(index)?.id.known()
     }
 
     /// Forgets what the clients hold.
@@ -246,7 +239,7 @@ impl<T: Item> List<T> {
             w.fault = Some(Fault::NoIndexes);
             return;
         };
-        let mark = w.begin(self.reference);
+        let mark = w.begin(self.identity.reference);
         match self.plan() {
             Plan::Rebuild => {
                 w.op(CLEAR);
@@ -362,26 +355,20 @@ impl<T: Item> Value for List<T> {
     }
 
     fn delta(&self, shadow: &Option<Id>, fresh: bool) -> Delta {
-        Delta::of_identity(self.told, *shadow, fresh)
+        self.identity.delta(*shadow, fresh)
     }
 
     fn write(&mut self, shadow: &mut Option<Id>, w: &mut Writer) {
         self.renew();
-        self.reference = w.fresh_ref();
-        self.told = Id::fresh();
-        *shadow = Some(self.told);
-        w.count(self.reference);
+        self.identity.introduce(shadow, w);
     }
 
-    fn write_field(&mut self, op: u8, shadow: &mut Option<Id>, w: &mut Writer) {
-        collection_op::<T>(op, w);
-        self.write(shadow, w);
+    fn write_field(&mut self, op: u8, shadow: &mut Option<Id>, fields: &mut Fields<'_>) {
+        identity::write_field::<T>(op, fields, |w| self.write(shadow, w));
     }
 
     fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Option<Id>, w: &mut Writer) -> bool {
-        op(w);
-        w.count(self.reference);
-        true
+        self.identity.repeat(op, w)
     }
 
     fn patch_content(&mut self, _: &mut Option<Id>, w: &mut Writer) {
@@ -392,7 +379,7 @@ impl<T: Item> Value for List<T> {
             self.items.iter_mut().for_each(|slot| slot.patch_content(w));
         } else if !touched.is_empty() {
             if !T::IN_PLACE {
-                let mark = w.begin(self.reference);
+                let mark = w.begin(self.identity.reference);
                 for &index in &touched {
                     self.items[index as usize].update(index, w);
                 }
@@ -407,7 +394,7 @@ impl<T: Item> Value for List<T> {
     }
 
     fn repeat_content(&self, _: &Option<Id>, w: &mut Writer) {
-        let mark = w.begin(self.reference);
+        let mark = w.begin(self.identity.reference);
         if w.joining == Joining::Additive {
             w.op(CLEAR);
         }

@@ -3,7 +3,7 @@
 use crate::reflection::{Kind, TypeBuilder, Types};
 use crate::shared::Search;
 use crate::value::{Delta, Item, Present, Value};
-use crate::writer::Writer;
+use crate::writer::{Fields, Writer};
 
 /// The most fields of one type, those it inherits included. The format has no number for a 64th, and none that every
 /// generation reads alike for the 64th either.
@@ -59,7 +59,7 @@ pub trait State: Send + 'static {
 
     /// Writes what changed in the fields of one group.
     #[doc(hidden)]
-    fn patch_fields(&mut self, shadow: &mut Self::Shadow, group: Group, fresh: bool, w: &mut Writer);
+    fn patch_fields(&mut self, shadow: &mut Self::Shadow, group: Group, fresh: bool, w: &mut Fields<'_>);
 
     /// Writes what changed inside the structures that the fields of one group refer to.
     #[doc(hidden)]
@@ -151,7 +151,7 @@ pub struct Node<F> {
 #[inline]
 pub(crate) fn patch<S: State>(state: &mut S, node: &mut Node<S::Shadow>, w: &mut Writer) {
     let fresh = std::mem::take(&mut node.fresh);
-    if !w.descend() {
+    if !w.has_room() {
         return;
     }
     patch_group(state, node, Group::Everyone, fresh, w);
@@ -160,7 +160,6 @@ pub(crate) fn patch<S: State>(state: &mut S, node: &mut Node<S::Shadow>, w: &mut
             w.restricted(tag, |w| patch_group(state, node, Group::Tagged(tag), fresh, w));
         }
     }
-    w.ascend();
 }
 
 #[inline]
@@ -171,15 +170,15 @@ fn patch_group<S: State>(
     fresh: bool,
     w: &mut Writer,
 ) {
-    let mark = w.begin(node.reference);
-    state.patch_fields(&mut node.fields, group, fresh, w);
-    w.end(mark);
-    state.patch_inner(&mut node.fields, group, w);
+    let mut fields = w.open(node.reference);
+    state.patch_fields(&mut node.fields, group, fresh, &mut fields);
+    fields.close();
+    w.inside(|w| state.patch_inner(&mut node.fields, group, w));
 }
 
 /// Writes an instance in full.
 pub(crate) fn repeat<S: State>(state: &S, node: &Node<S::Shadow>, w: &mut Writer) {
-    if !w.descend() {
+    if !w.has_room() {
         return;
     }
     repeat_group(state, node, Group::Everyone, w);
@@ -190,14 +189,13 @@ pub(crate) fn repeat<S: State>(state: &S, node: &Node<S::Shadow>, w: &mut Writer
             S::withdraw_fields(Group::Tagged(tag), w);
         });
     }
-    w.ascend();
 }
 
 fn repeat_group<S: State>(state: &S, node: &Node<S::Shadow>, group: Group, w: &mut Writer) {
     let mark = w.begin(node.reference);
     state.repeat_fields(&node.fields, group, w);
     w.end(mark);
-    state.repeat_inner(&node.fields, group, w);
+    w.inside(|w| state.repeat_inner(&node.fields, group, w));
 }
 
 fn tags(mask: u64) -> impl Iterator<Item = u8> {
@@ -207,6 +205,7 @@ fn tags(mask: u64) -> impl Iterator<Item = u8> {
 impl<S: State> Value for S {
     type Shadow = Node<S::Shadow>;
     const IS_REFERENCE: bool = true;
+    const IS_INSTANCE: bool = true;
 
     fn kind(types: &mut Types) -> Kind {
         Kind::Struct(types.of::<S>())

@@ -2,7 +2,7 @@
 //!
 //! A reflection is itself a full state of the format, of a type that all clients know; it is written by hand here.
 
-use crate::bytes;
+use crate::bytes::{self, Buffer};
 use crate::object::State;
 use crate::writer::ADD;
 use std::any::TypeId;
@@ -117,14 +117,14 @@ impl TypeBuilder<'_> {
 pub(crate) fn reflection<S: State>(dialect: Dialect) -> (Vec<u8>, usize) {
     let mut types = Types::default();
     let root = types.of::<S>();
-    let mut encoder = Encoder { out: Vec::new(), next: 1 };
+    let mut encoder = Encoder { out: Buffer::default(), next: 1 };
     encoder.write(&types.0, root, dialect);
-    (encoder.out, types.0.len())
+    (encoder.out.into_vec(), types.0.len())
 }
 
 /// Writes structures depth first, with references counted in the order in which they are met.
 struct Encoder {
-    out: Vec<u8>,
+    out: Buffer,
     next: u32,
 }
 
@@ -207,11 +207,11 @@ impl Encoder {
             Kind::Primitives { collection, of } => match dialect {
                 Dialect::Joined => {
                     self.text(1, &format!("{collection}:{of}"));
-                    self.out.extend_from_slice(&NONE);
+                    self.out.put(NONE);
                 }
                 Dialect::Apart => {
                     self.text(1, collection);
-                    self.out.extend_from_slice(&NONE);
+                    self.out.put(NONE);
                     self.text(3, of);
                 }
             },

@@ -1,9 +1,9 @@
 //! Values that are written in place: numbers, `bool` and `String`.
 
-use crate::bytes;
+use crate::bytes::{self, Buffer};
 use crate::reflection::{Kind, Types};
 use crate::value::{Delta, Item, Present, Value};
-use crate::writer::Writer;
+use crate::writer::{Fields, Writer};
 use std::ops::{Deref, DerefMut};
 
 /// A number in the format's self-describing form `number`: one byte for small whole numbers, up to nine for others.
@@ -39,8 +39,8 @@ macro_rules! scalar {
             #[inline]
             fn write(&mut self, shadow: &mut Self, w: &mut Writer) {
                 shadow.clone_from(self);
-                let write: fn(&$type, &mut Vec<u8>) = $write;
-                write(self, &mut w.bytes);
+                let write: fn(&$type, &mut Buffer) = $write;
+                write(self, &mut w.out);
             }
 
             $(#[inline] $write_field)?
@@ -48,8 +48,8 @@ macro_rules! scalar {
             #[inline]
             fn repeat(&self, op: impl FnOnce(&mut Writer), _: &Self, w: &mut Writer) -> bool {
                 op(w);
-                let write: fn(&$type, &mut Vec<u8>) = $write;
-                write(self, &mut w.bytes);
+                let write: fn(&$type, &mut Buffer) = $write;
+                write(self, &mut w.out);
                 true
             }
         }
@@ -59,21 +59,27 @@ macro_rules! scalar {
     };
 }
 
-/// Fixed little-endian bytes. An operation and its value, which most patches consist of, are written in one piece.
+/// Values of as many bytes as the type has. An operation and its value, which most patches consist of, are written in
+/// one piece.
 macro_rules! fixed {
-    ($type:ty, $name:literal, $same:expr) => {
+    ($type:ty, $name:literal, $same:expr, $bytes:expr) => {
         scalar!(
             $type,
             $name,
             $same,
-            |v, out| out.extend_from_slice(&v.to_le_bytes()),
-            fn write_field(&mut self, op: u8, shadow: &mut Self, w: &mut Writer) {
+            |v, out| {
+                let bytes: fn(&$type) -> [u8; size_of::<$type>()] = $bytes;
+                out.put(bytes(v));
+            },
+            fn write_field(&mut self, op: u8, shadow: &mut Self, fields: &mut Fields<'_>) {
+                let value: fn(&$type) -> [u8; size_of::<$type>()] = $bytes;
                 *shadow = *self;
-                let mut bytes = [op; size_of::<Self>() + 1];
-                bytes[1..].copy_from_slice(&self.to_le_bytes());
-                w.bytes.extend_from_slice(&bytes);
+                fields.put_op(op, value(self));
             }
         );
+    };
+    ($type:ty, $name:literal, $same:expr) => {
+        fixed!($type, $name, $same, |v| v.to_le_bytes());
     };
     ($type:ty, $name:literal) => {
         fixed!($type, $name, |a, b| a == b);
@@ -92,9 +98,9 @@ fixed!(u64, "uint64");
 fixed!(f32, "float32", |a, b| a.to_bits() == b.to_bits());
 fixed!(f64, "float64", |a, b| a.to_bits() == b.to_bits());
 scalar!(Number, "number", |a, b| a.0.to_bits() == b.0.to_bits(), |v, out| bytes::number(v.0, out));
-scalar!(BigInt, "bigint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));
-scalar!(BigUint, "biguint64", |a, b| a == b, |v, out| out.extend_from_slice(&v.0.to_le_bytes()));
-scalar!(bool, "boolean", |a, b| a == b, |v, out| out.push(u8::from(*v)));
+fixed!(BigInt, "bigint64", |a, b| a == b, |v| v.0.to_le_bytes());
+fixed!(BigUint, "biguint64", |a, b| a == b, |v| v.0.to_le_bytes());
+fixed!(bool, "boolean", |a, b| a == b, |v| [u8::from(*v)]);
 scalar!(String, "string", |a, b| a == b, |v, out| bytes::string(v, out));
 
 macro_rules! transparent {

@@ -12,6 +12,7 @@ use crate::view::Id;
 use crate::writer::{Fault, Writer};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 /// A struct that can stand in several places of one state: in fields, [`Map`](crate::Map)s and
@@ -47,15 +48,31 @@ struct Standing {
 
 /// The instances of a state that have something to tell.
 #[derive(Default)]
-pub(crate) struct Queue(Mutex<Vec<Arc<dyn Told>>>);
+pub(crate) struct Queue {
+    instances: Mutex<Vec<Arc<dyn Told>>>,
+    /// How many there are, for states that share nothing: they look here at every patch.
+    len: AtomicUsize,
+}
 
 impl Queue {
     pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.0).is_empty()
+        self.len.load(Ordering::Acquire) == 0
+    }
+
+    fn push(&self, instance: Arc<dyn Told>) {
+        let mut instances = lock(&self.instances);
+        instances.push(instance);
+        self.len.store(instances.len(), Ordering::Release);
     }
 
     fn pop(&self) -> Option<Arc<dyn Told>> {
-        lock(&self.0).pop()
+        if self.is_empty() {
+            return None;
+        }
+        let mut instances = lock(&self.instances);
+        let last = instances.pop();
+        self.len.store(instances.len(), Ordering::Release);
+        last
     }
 }
 
@@ -144,7 +161,7 @@ impl<T: State> Instance<T> {
             && let Some(home) = standing.home.upgrade()
         {
             standing.queued = true;
-            lock(&home.0).push(self.clone());
+            home.push(self.clone());
         }
     }
 
@@ -211,8 +228,7 @@ impl<T: State> Told for Instance<T> {
 /// Writes what the instances of a state have to tell, those that come up on the way included.
 pub(crate) fn patch<S: State>(state: &S, w: &mut Writer) {
     forget(state, w);
-    let queue = w.queue.clone();
-    while let Some(instance) = queue.pop() {
+    while let Some(instance) = w.queue.pop() {
         instance.patch(w);
     }
     forget(state, w);
@@ -243,6 +259,7 @@ fn forget<S: State>(state: &S, w: &mut Writer) {
 impl<T: State> Value for Shared<T> {
     type Shadow = Option<Id>;
     const IS_REFERENCE: bool = true;
+    const IS_INSTANCE: bool = true;
     const SHARES: bool = true;
 
     fn kind(types: &mut Types) -> Kind {

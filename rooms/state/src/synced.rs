@@ -2,12 +2,12 @@
 
 use crate::object::{self, Node, State};
 use crate::reflection::{self, Dialect, MAX_TYPES};
+use crate::segments::{Kind, Said};
 use crate::shared;
-use crate::view::{Id, View};
-use crate::writer::{Fault, Joining, Segment, SegmentKind, Writer};
-use std::collections::HashSet;
+use crate::view::{Id, Pair, View};
+use crate::writer::{Fault, Joining, Writer};
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A game's state, and the encoder that tells clients of it. It dereferences to the state; whoever borrows it to
 /// change it makes the next patch look for changes.
@@ -16,23 +16,33 @@ pub struct Synced<S: State> {
     node: Node<S::Shadow>,
     writer: Writer,
     touched: bool,
+    /// What was last said, whose storage the next patch takes.
+    patch: Patch,
+    /// Storage of a full state that nobody needs any more.
+    spare: Said,
     /// The full states since the last change, one for each way of joining.
     full: [Option<Arc<Full>>; 3],
 }
 
 /// What changed since the patch before.
-#[derive(Default)]
-pub struct Patch {
-    shared: Vec<u8>,
-    segments: Vec<Segment>,
-}
+#[derive(Clone, Debug, Default)]
+pub struct Patch(Said);
 
 /// All of a state.
+#[derive(Debug)]
 pub struct Full {
-    shared: Vec<u8>,
-    segments: Vec<Segment>,
-    alive: HashSet<Id>,
+    said: Said,
+    alive: Vec<Id>,
     joining: Joining,
+    index: OnceLock<Index>,
+}
+
+/// Where views that change find what their changes are about. Sorted.
+#[derive(Debug)]
+struct Index {
+    /// The segments that an item's being shown under a tag matters to.
+    concerned: Vec<(Pair, usize)>,
+    alive: Vec<Id>,
 }
 
 impl<S: State> Synced<S> {
@@ -44,13 +54,10 @@ impl<S: State> Synced<S> {
             node: Node { fresh: true, ..Node::default() },
             writer: Writer::new(),
             touched: true,
+            patch: Patch::default(),
+            spare: Said::default(),
             full: [None, None, None],
         }
-    }
-
-    fn take_segments(&mut self) -> (Vec<u8>, Vec<Segment>) {
-        let room = Vec::with_capacity(self.writer.bytes.len());
-        (std::mem::replace(&mut self.writer.bytes, room), std::mem::take(&mut self.writer.segments))
     }
 }
 
@@ -70,13 +77,13 @@ pub trait Synchronized: Send {
     ///
     /// # Errors
     /// A [`Fault`]: the clients can no longer be told of the state.
-    fn patch(&mut self) -> Result<Patch, Fault>;
+    fn patch(&mut self) -> Result<&Patch, Fault>;
 
     /// All of the state, after a patch that the clients of before must be sent.
     ///
     /// # Errors
     /// As [`Synchronized::patch`].
-    fn full(&mut self, joining: Joining) -> Result<(Patch, Arc<Full>), Fault>;
+    fn full(&mut self, joining: Joining) -> Result<(&Patch, Arc<Full>), Fault>;
 }
 
 /// A state has more than [`MAX_TYPES`] types.
@@ -94,12 +101,13 @@ impl<S: State> Synchronized for Synced<S> {
         self.touched || !self.writer.queue.is_empty()
     }
 
-    fn patch(&mut self) -> Result<Patch, Fault> {
+    fn patch(&mut self) -> Result<&Patch, Fault> {
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }
         if !self.is_touched() {
-            return Ok(Patch::default());
+            self.patch.0.clear();
+            return Ok(&self.patch);
         }
         if std::mem::take(&mut self.touched) {
             object::patch(&mut self.state, &mut self.node, &mut self.writer);
@@ -108,19 +116,25 @@ impl<S: State> Synchronized for Synced<S> {
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }
-        let (shared, segments) = self.take_segments();
-        let patch = Patch { shared, segments };
+        self.patch.0.clear();
+        self.writer.swap(&mut self.patch.0);
         // Even where nothing is told, an item may have been given its name in views.
-        self.full = [None, None, None];
-        Ok(patch)
+        for full in &mut self.full {
+            if let Some(full) = full.take().and_then(Arc::into_inner) {
+                self.spare = full.said;
+            }
+        }
+        Ok(&self.patch)
     }
 
-    fn full(&mut self, joining: Joining) -> Result<(Patch, Arc<Full>), Fault> {
-        let patch = self.patch()?;
-        let known = &self.full[joining as usize];
-        if let Some(full) = known {
-            return Ok((patch, full.clone()));
+    fn full(&mut self, joining: Joining) -> Result<(&Patch, Arc<Full>), Fault> {
+        self.patch()?;
+        if let Some(full) = &self.full[joining as usize] {
+            return Ok((&self.patch, full.clone()));
         }
+        let mut said = std::mem::take(&mut self.spare);
+        said.clear();
+        self.writer.swap(&mut said);
         self.writer.joining = joining;
         self.writer.meet(Id::ROOT);
         object::repeat(&self.state, &self.node, &mut self.writer);
@@ -128,11 +142,11 @@ impl<S: State> Synchronized for Synced<S> {
         if let Some(fault) = self.writer.fault {
             return Err(fault);
         }
+        self.writer.swap(&mut said);
         let alive = std::mem::take(&mut self.writer.alive);
-        let (shared, segments) = self.take_segments();
-        let full = Arc::new(Full { shared, segments, alive, joining });
+        let full = Arc::new(Full { said, alive, joining, index: OnceLock::new() });
         self.full[joining as usize] = Some(full.clone());
-        Ok((patch, full))
+        Ok((&self.patch, full))
     }
 }
 
@@ -155,13 +169,13 @@ impl Patch {
     /// What every client is sent. Empty where nothing changed for all.
     #[must_use]
     pub fn shared(&self) -> &[u8] {
-        &self.shared
+        self.0.shared.as_slice()
     }
 
     /// Whether nothing changed for anybody.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.shared.is_empty() && self.segments.is_empty()
+        self.0.is_empty()
     }
 
     /// What a client with a view is sent after the shared bytes. `full` is the state after this patch, for a view
@@ -169,26 +183,18 @@ impl Patch {
     #[must_use]
     pub fn restricted(&self, view: &mut View, full: Option<&Full>) -> Vec<u8> {
         let mut out = Vec::new();
-        for segment in &self.segments {
+        for segment in self.0.segments.iter() {
             let due = match segment.kind {
-                SegmentKind::Content => view.follows(&segment.audience),
-                SegmentKind::Entry | SegmentKind::Fields => view.loses(&segment.audience),
+                Kind::Content => view.follows(segment.audience),
+                Kind::Entry | Kind::Fields => view.loses(segment.audience),
             };
             if due {
-                out.extend_from_slice(&segment.bytes);
+                out.extend_from_slice(segment.bytes);
             }
         }
         if let Some(full) = full {
-            for segment in &full.segments {
-                let due = match segment.kind {
-                    SegmentKind::Content => view.gains(&segment.audience),
-                    SegmentKind::Entry | SegmentKind::Fields => view.must_lose(&segment.audience),
-                };
-                if due {
-                    out.extend_from_slice(&segment.bytes);
-                }
-            }
-            view.settle(&full.alive);
+            full.write_changes(view, &mut out);
+            full.settle(view);
         }
         out
     }
@@ -198,24 +204,65 @@ impl Full {
     /// What every client is sent.
     #[must_use]
     pub fn shared(&self) -> &[u8] {
-        &self.shared
+        self.said.shared.as_slice()
     }
 
     /// What a client with a view is sent after the shared bytes. The view is told that the client was sent it.
     #[must_use]
     pub fn restricted(&self, view: &mut View) -> Vec<u8> {
         let mut out = Vec::new();
-        for segment in &self.segments {
+        for segment in self.said.segments.iter() {
             let due = match segment.kind {
-                SegmentKind::Content => view.sees(&segment.audience),
-                SegmentKind::Fields => self.joining != Joining::New && view.lacks(&segment.audience),
-                SegmentKind::Entry => false,
+                Kind::Content => view.sees(segment.audience),
+                Kind::Fields => self.joining != Joining::New && view.lacks(segment.audience),
+                Kind::Entry => false,
             };
             if due {
-                out.extend_from_slice(&segment.bytes);
+                out.extend_from_slice(segment.bytes);
             }
         }
-        view.settle(&self.alive);
+        self.settle(view);
         out
+    }
+
+    /// Writes what a client is shown or denied because its view changed.
+    fn write_changes(&self, view: &View, out: &mut Vec<u8>) {
+        let mut places: Vec<usize> = view.changes().flat_map(|pair| self.concerned(*pair)).collect();
+        places.sort_unstable();
+        places.dedup();
+        for segment in places.into_iter().filter_map(|place| self.said.segments.get(place)) {
+            let due = match segment.kind {
+                Kind::Content => view.gains(segment.audience),
+                Kind::Entry | Kind::Fields => view.must_lose(segment.audience),
+            };
+            if due {
+                out.extend_from_slice(segment.bytes);
+            }
+        }
+    }
+
+    /// The places of the segments that have `pair` in their audience.
+    fn concerned(&self, pair: Pair) -> impl Iterator<Item = usize> {
+        let all = &self.index().concerned;
+        let first = all.partition_point(|(known, _)| *known < pair);
+        all[first..].iter().take_while(move |(known, _)| *known == pair).map(|(_, place)| *place)
+    }
+
+    /// A view's client was sent what was due.
+    fn settle(&self, view: &mut View) {
+        view.settle(|id| self.index().alive.binary_search(&id).is_ok());
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let segments = (0..).zip(self.said.segments.iter());
+            let mut concerned: Vec<(Pair, usize)> = segments
+                .flat_map(|(place, segment)| segment.audience.iter().map(move |pair| (*pair, place)))
+                .collect();
+            concerned.sort_unstable();
+            let mut alive = self.alive.clone();
+            alive.sort_unstable();
+            Index { concerned, alive }
+        })
     }
 }

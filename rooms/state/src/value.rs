@@ -5,8 +5,7 @@
 
 use crate::reflection::{Kind, Types};
 use crate::shared::Search;
-use crate::view::Id;
-use crate::writer::{ADD, DELETE, DELETE_AND_ADD, Writer};
+use crate::writer::{ADD, DELETE, DELETE_AND_ADD, Fields, Joining, Writer};
 
 /// How a value differs from what the clients hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +18,6 @@ pub enum Delta {
     Replaced,
     /// They hold one, and there is none.
     Gone,
-}
-
-impl Delta {
-    /// Of what is named `own` in a place where the clients hold what is named `held`. References would not do: those
-    /// of two states are alike.
-    pub(crate) fn of_identity(own: Id, held: Option<Id>, fresh: bool) -> Self {
-        match held {
-            Some(held) if !fresh && held == own => Self::Same,
-            Some(_) if !fresh => Self::Replaced,
-            _ => Self::Set,
-        }
-    }
 }
 
 /// A type that a field can have: numbers, `bool`, `String`, structs that derive [`State`](crate::State), the
@@ -49,6 +36,10 @@ pub trait Value: Sized + Send + 'static {
     /// Whether it is written as a reference, its content following later.
     #[doc(hidden)]
     const IS_REFERENCE: bool;
+
+    /// Whether it is a struct, a [`Shared`](crate::Shared) one or an `Option` of one.
+    #[doc(hidden)]
+    const IS_INSTANCE: bool = false;
 
     /// Whether it is a [`Shared`](crate::Shared) instance, or an `Option` or collection of such.
     #[doc(hidden)]
@@ -69,9 +60,11 @@ pub trait Value: Sized + Send + 'static {
     /// Writes the operation of a field, and the value after it.
     #[doc(hidden)]
     #[inline]
-    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, w: &mut Writer) {
-        w.op(op);
-        self.write(shadow, w);
+    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, fields: &mut Fields<'_>) {
+        fields.with(|w| {
+            w.op(op);
+            self.write(shadow, w);
+        });
     }
 
     /// Writes a value that the shadow equals. Returns false, without a byte, where there is none.
@@ -123,35 +116,32 @@ pub trait Present: Value {}
 /// Writes a field of a structure if it changed.
 #[doc(hidden)]
 #[inline]
-pub fn patch_field<V: Value>(index: u8, value: &mut V, shadow: &mut V::Shadow, fresh: bool, w: &mut Writer) {
+pub fn patch_field<V: Value>(
+    index: u8,
+    value: &mut V,
+    shadow: &mut V::Shadow,
+    fresh: bool,
+    fields: &mut Fields<'_>,
+) {
     match value.delta(shadow, fresh) {
         Delta::Same => {}
-        Delta::Set => value.write_field(ADD | index, shadow, w),
-        Delta::Replaced => value.write_field(DELETE_AND_ADD | index, shadow, w),
+        Delta::Set => value.write_field(ADD | index, shadow, fields),
+        Delta::Replaced => value.write_field(DELETE_AND_ADD | index, shadow, fields),
         Delta::Gone => {
-            w.op(DELETE | index);
+            fields.with(|w| w.op(DELETE | index));
             *shadow = V::Shadow::default();
         }
     }
 }
 
-/// Writes the operation of a field that holds a collection.
-pub(crate) fn collection_op<T: Item>(op: u8, w: &mut Writer) {
-    if T::SHARES && op & DELETE_AND_ADD == DELETE_AND_ADD {
-        // Decoders of generation 0.16 let go twice of what is in a collection that another replaces.
-        let index = op & !DELETE_AND_ADD;
-        w.op(DELETE | index);
-        w.op(ADD | index);
-    } else {
-        w.op(op);
-    }
-}
-
-/// Writes a field of a structure in full. A client that kept what it held is told of fields without a value.
+/// Writes a field of a structure in full. A client that kept what it held is told of fields without a value, and lets go
+/// of the instance that it has in a field: it may be another.
 #[doc(hidden)]
 pub fn repeat_field<V: Value>(index: u8, value: &V, shadow: &V::Shadow, w: &mut Writer) {
-    let written = value.repeat(|w| w.op(ADD | index), shadow, w);
-    if !written && w.joining != crate::writer::Joining::New {
+    let is_kept = w.joining != Joining::New;
+    let op = if is_kept && V::IS_INSTANCE { DELETE_AND_ADD } else { ADD };
+    let written = value.repeat(|w| w.op(op | index), shadow, w);
+    if !written && is_kept {
         w.op(DELETE | index);
     }
 }
@@ -165,6 +155,7 @@ pub fn withdraw_field(index: u8, w: &mut Writer) {
 impl<V: Present> Value for Option<V> {
     type Shadow = Option<V::Shadow>;
     const IS_REFERENCE: bool = V::IS_REFERENCE;
+    const IS_INSTANCE: bool = V::IS_INSTANCE;
     const SHARES: bool = V::SHARES;
 
     fn kind(types: &mut Types) -> Kind {
@@ -188,9 +179,9 @@ impl<V: Present> Value for Option<V> {
     }
 
     #[inline]
-    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, w: &mut Writer) {
+    fn write_field(&mut self, op: u8, shadow: &mut Self::Shadow, fields: &mut Fields<'_>) {
         if let Some(value) = self {
-            value.write_field(op, shadow.get_or_insert_default(), w);
+            value.write_field(op, shadow.get_or_insert_default(), fields);
         }
     }
 

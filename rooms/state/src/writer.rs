@@ -1,11 +1,12 @@
-//! Where encoded bytes go: the shared stream, or a segment that only some views contain.
+//! Where encoded bytes go: the bytes for everybody, or a segment that only some views contain.
 //!
 //! The writer hands out reference ids and counts nesting; it never looks into a value.
 
-use crate::bytes;
+use crate::bytes::{self, Buffer};
+use crate::segments::{Kind, Said, Segments};
 use crate::shared::{Queue, Told};
-use crate::view::{Audience, Id, Tag};
-use std::collections::HashSet;
+use crate::view::{Id, Pair, Tag};
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 /// How deep structures may nest in each other. Deeper ones are a [`Fault`].
@@ -54,27 +55,9 @@ pub enum Joining {
     Additive,
 }
 
-/// Bytes that are for some clients only.
-pub(crate) struct Segment {
-    pub(crate) audience: Audience,
-    pub(crate) kind: SegmentKind,
-    pub(crate) bytes: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SegmentKind {
-    /// For clients that see its audience.
-    Content,
-    /// Takes an entry of a collection away from clients that saw it.
-    Entry,
-    /// Takes fields of a structure away from clients that saw them.
-    Fields,
-}
-
-/// Where a structure began in the stream.
+/// Where a structure began.
 #[derive(Clone, Copy)]
-#[doc(hidden)]
-pub struct Mark {
+pub(crate) struct Mark {
     start: usize,
     body: usize,
 }
@@ -82,14 +65,15 @@ pub struct Mark {
 /// Collects what one patch or full state says.
 #[doc(hidden)]
 pub struct Writer {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) segments: Vec<Segment>,
+    /// What is written now: the bytes for everybody, or within a segment those of the segments.
+    pub(crate) out: Buffer,
+    segments: Segments,
     pub(crate) joining: Joining,
     pub(crate) fault: Option<Fault>,
     /// The collection item that is being written, or the root: what views name.
     pub(crate) item: Id,
     /// The named items that a full state came across.
-    pub(crate) alive: HashSet<Id>,
+    pub(crate) alive: Vec<Id>,
     /// Shared instances with something to tell.
     pub(crate) queue: Arc<Queue>,
     /// Shared instances that clients know.
@@ -100,7 +84,9 @@ pub struct Writer {
     /// Something was taken from the clients since the last search for shared instances.
     pub(crate) removed: bool,
     pub(crate) searches: u64,
-    audience: Audience,
+    /// Who sees what is written now, and what it does to them.
+    audience: Vec<Pair>,
+    kind: Option<Kind>,
     next_ref: u32,
     depth: u8,
 }
@@ -108,19 +94,20 @@ pub struct Writer {
 impl Writer {
     pub(crate) fn new() -> Self {
         Self {
-            bytes: Vec::new(),
-            segments: Vec::new(),
+            out: Buffer::default(),
+            segments: Segments::default(),
             joining: Joining::New,
             fault: None,
             item: Id::ROOT,
-            alive: HashSet::new(),
+            alive: Vec::new(),
             queue: Arc::default(),
             known: Vec::new(),
             met: HashSet::new(),
             waiting: Vec::new(),
             removed: false,
             searches: 0,
-            audience: Audience::default(),
+            audience: Vec::new(),
+            kind: None,
             next_ref: 1,
             depth: 0,
         }
@@ -136,107 +123,165 @@ impl Writer {
         fresh
     }
 
+    /// Exchanges what was written for `said`.
+    pub(crate) fn swap(&mut self, said: &mut Said) {
+        std::mem::swap(&mut self.out, &mut said.shared);
+        std::mem::swap(&mut self.segments, &mut said.segments);
+    }
+
     /// Switches to a structure. Decoding starts at the root, whose first switch is left out.
     #[inline(always)]
-    pub fn begin(&mut self, reference: u32) -> Mark {
-        let start = self.bytes.len();
-        if reference != 0 || start != 0 || !self.audience.is_everyone() {
-            self.switch(reference);
-        }
-        Mark { start, body: self.bytes.len() }
+    fn mark(&mut self, reference: u32) -> Mark {
+        let start = self.out.len();
+        let switches = reference != 0 || start != 0 || !self.is_for_everyone();
+        Mark { start, body: if switches { self.switch_at(start, reference) } else { start } }
     }
 
     #[inline(always)]
-    fn switch(&mut self, reference: u32) {
-        let [a, b, ..] = reference.to_le_bytes();
+    fn switch_at(&mut self, at: usize, reference: u32) -> usize {
+        // Numbers, so that each form is one write.
         match reference {
-            0..=0x7f => self.bytes.extend_from_slice(&[SWITCH, a]),
-            0x100..=0xffff => self.bytes.extend_from_slice(&[SWITCH, 0xcd, a, b]),
-            _ => self.switch_rarely(reference),
+            0..=0x7f => {
+                let [a, ..] = reference.to_le_bytes();
+                self.out.put_at(at, (u16::from(a) << 8 | u16::from(SWITCH)).to_le_bytes())
+            }
+            0x100..=0xffff => {
+                self.out.put_at(at, (reference << 16 | 0xcd00 | u32::from(SWITCH)).to_le_bytes())
+            }
+            _ => self.switch_rarely(at, reference),
         }
     }
 
     /// Kept out of line, so that the common forms are not.
     #[inline(never)]
-    fn switch_rarely(&mut self, reference: u32) {
-        self.bytes.push(SWITCH);
-        bytes::count(reference, &mut self.bytes);
+    fn switch_rarely(&mut self, at: usize, reference: u32) -> usize {
+        let end = self.out.put_at(at, [SWITCH]);
+        self.out.end_at(end);
+        bytes::count(reference, &mut self.out);
+        self.out.len()
+    }
+
+    /// Switches to a structure, whose fields come next.
+    #[inline(always)]
+    pub(crate) fn open(&mut self, reference: u32) -> Fields<'_> {
+        let mark = self.mark(reference);
+        Fields { end: mark.body, mark, w: self }
+    }
+
+    /// Switches to a structure.
+    #[inline]
+    pub(crate) fn begin(&mut self, reference: u32) -> Mark {
+        let mark = self.mark(reference);
+        self.out.end_at(mark.body);
+        mark
     }
 
     /// Takes the switch back where nothing was said about the structure.
     #[inline]
-    pub fn end(&mut self, mark: Mark) {
-        if self.bytes.len() == mark.body {
-            self.bytes.truncate(mark.start);
+    pub(crate) fn end(&mut self, mark: Mark) {
+        if self.out.len() == mark.body {
+            self.out.end_at(mark.start);
         }
     }
 
     #[inline]
     pub(crate) fn op(&mut self, op: u8) {
         self.removed |= op & DELETE != 0 || op == CLEAR;
-        self.bytes.push(op);
+        self.out.push(op);
     }
 
     #[inline]
     pub(crate) fn count(&mut self, value: u32) {
-        bytes::count(value, &mut self.bytes);
+        bytes::count(value, &mut self.out);
     }
 
-    /// Goes into a structure, unless it is nested too deep.
+    /// Whether a structure may stand here; otherwise the state is nested too deep.
     #[inline]
-    pub fn descend(&mut self) -> bool {
-        if self.depth == MAX_DEPTH {
+    pub(crate) fn has_room(&mut self) -> bool {
+        let has_room = self.depth < MAX_DEPTH;
+        if !has_room {
             self.fault = Some(Fault::TooDeep);
-            return false;
         }
-        self.depth += 1;
-        true
+        has_room
     }
 
-    /// Comes back from a structure.
-    #[inline]
-    pub fn ascend(&mut self) {
+    /// Writes what is inside a structure.
+    #[inline(always)]
+    pub(crate) fn inside(&mut self, content: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        content(self);
         self.depth -= 1;
     }
 
     /// Whether what is being written is sent to every client.
     pub(crate) fn is_for_everyone(&self) -> bool {
-        self.audience.is_everyone()
+        self.audience.is_empty()
     }
 
     /// A full state came across a named item.
     pub(crate) fn meet(&mut self, id: Id) {
         if id != Id::NONE {
-            self.alive.insert(id);
+            self.alive.push(id);
         }
     }
 
     /// Writes what only views that hold the present item under `tag` contain.
     pub(crate) fn restricted(&mut self, tag: Tag, content: impl FnOnce(&mut Self)) {
-        self.segment(self.item, tag, SegmentKind::Content, content);
+        self.segment(self.item, tag, Kind::Content, content);
     }
 
     /// Writes what takes the present item's fields under `tag` away.
     pub(crate) fn removal(&mut self, tag: Tag, content: impl FnOnce(&mut Self)) {
-        self.segment(self.item, tag, SegmentKind::Fields, content);
+        self.segment(self.item, tag, Kind::Fields, content);
     }
 
     /// Writes what is for the clients that see `id` under `tag`, and what they see it in.
-    pub(crate) fn segment(&mut self, id: Id, tag: Tag, kind: SegmentKind, content: impl FnOnce(&mut Self)) {
-        self.audience.push(id, tag);
-        let outer = std::mem::take(&mut self.bytes);
-        let place = self.segments.len();
-        // The place is taken first, so that segments stand in the order in which they introduce structures.
-        self.segments.push(Segment { audience: Audience::default(), kind, bytes: Vec::new() });
-        content(self);
-        let bytes = std::mem::replace(&mut self.bytes, outer);
-        if bytes.is_empty() && self.segments.len() == place + 1 {
-            self.segments.pop();
-        } else if let Some(segment) = self.segments.get_mut(place) {
-            segment.audience.clone_from(&self.audience);
-            segment.bytes = bytes;
+    pub(crate) fn segment(&mut self, id: Id, tag: Tag, kind: Kind, content: impl FnOnce(&mut Self)) {
+        let outer = self.kind;
+        match outer {
+            Some(outer) => self.segments.cut(self.out.len(), outer, &self.audience),
+            None => std::mem::swap(&mut self.out, &mut self.segments.bytes),
         }
+        self.kind = Some(kind);
+        self.audience.push(Pair::new(id, tag));
+        content(self);
+        self.segments.cut(self.out.len(), kind, &self.audience);
         self.audience.pop();
+        self.kind = outer;
+        if outer.is_none() {
+            std::mem::swap(&mut self.out, &mut self.segments.bytes);
+        }
+    }
+}
+
+/// A structure whose fields are being written. Most patches are many small writes in a row: where they end is counted
+/// here, where it can stay in a register.
+#[doc(hidden)]
+pub struct Fields<'a> {
+    w: &'a mut Writer,
+    mark: Mark,
+    end: usize,
+}
+
+impl Fields<'_> {
+    /// Writes the operation of a field and its value.
+    #[inline(always)]
+    pub(crate) fn put_op<const N: usize>(&mut self, op: u8, value: [u8; N]) {
+        self.end = self.w.out.put_op_at(self.end, op, value);
+    }
+
+    /// Writes something that needs the writer itself.
+    #[inline(always)]
+    pub(crate) fn with(&mut self, write: impl FnOnce(&mut Writer)) {
+        self.w.out.end_at(self.end);
+        write(self.w);
+        self.end = self.w.out.len();
+    }
+
+    /// Takes the switch back where nothing was said about the structure.
+    #[inline(always)]
+    pub(crate) fn close(self) {
+        self.w.out.end_at(if self.end == self.mark.body { self.mark.start } else { self.end });
     }
 }
 
