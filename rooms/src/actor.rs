@@ -227,6 +227,7 @@ impl<R: Room> Actor<R> {
                 self.core.schedule.at(Instant::now() + self.core.shared.config.ping_interval, Due::Pings);
             }
             Due::Patch => self.patch(),
+            Due::Arrivals => self.arrivals(),
             // A room that is kept while empty waits for its first client as long as it likes.
             Due::Unclaimed => self.core.claimed = true,
         }
@@ -316,7 +317,7 @@ impl<R: Room> Actor<R> {
         let handled = match wire::read_inbound(bytes) {
             Ok(Inbound::Unknown) => Ok(()),
             Ok(Inbound::Acknowledge) => {
-                self.acknowledge(session);
+                self.acknowledge(session, socket);
                 Ok(())
             }
             Ok(Inbound::Leave) => {

@@ -5,6 +5,7 @@
 
 mod sending;
 
+use crate::arrivals::Arrivals;
 use crate::close::CloseReason;
 use crate::frame::Frame;
 use crate::generation::Generation;
@@ -30,6 +31,7 @@ pub(crate) struct Core<E> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) schedule: Schedule,
     pub(crate) patches: Patches,
+    pub(crate) arrivals: Arrivals,
     /// The types of the room's state, where it has one.
     pub(crate) reflections: Option<Reflections>,
     /// What single clients see of the state.
@@ -129,6 +131,7 @@ impl<E> Core<E> {
             entry,
             schedule: Schedule::default(),
             patches: Patches::new(Instant::now()),
+            arrivals: Arrivals::new(Instant::now()),
             reflections: None,
             views: HashMap::new(),
             members: hashbrown::HashMap::new(),

@@ -22,6 +22,7 @@
 
 mod actor;
 mod address;
+mod arrivals;
 pub mod builtin;
 mod close;
 mod config;

@@ -18,6 +18,8 @@ pub(crate) enum Due {
     Pings,
     /// A state patch, and what waits for it.
     Patch,
+    /// The state, for the clients that wait for it.
+    Arrivals,
     /// Nobody claimed a seat in the new room.
     Unclaimed,
     Timer(TimerId),

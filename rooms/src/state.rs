@@ -5,16 +5,20 @@
 //! What the state looks like inside is `playerthree-rooms-state`'s business.
 
 use crate::actor::Actor;
+use crate::arrivals::Wait;
 use crate::close::CloseReason;
 use crate::core::Core;
 use crate::counters::count;
 use crate::frame::Frame;
 use crate::generation::Generation;
 use crate::id::SessionId;
+use crate::mail::SocketId;
 use crate::refusal::Refusal;
 use crate::room::Room;
+use crate::schedule::Due;
 use crate::wire;
 use playerthree_rooms_state::{Dialect, Fault, Full, Joining, Patch, Synchronized, TooManyTypes, View};
+use tokio::time::Instant;
 
 /// What a client knows of a room's state before it joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,13 +96,52 @@ impl<R: Room> Actor<R> {
         Ok(())
     }
 
-    /// A client acknowledged its join: it is given the state, then all that waits for it.
-    pub(crate) fn acknowledge(&mut self, session: SessionId) {
-        if let Some(joining) = self.core.joining(session) {
-            let told = self.tell_changes().and_then(|()| self.tell_all(session, joining));
-            self.core.go_on(told);
+    /// A client acknowledged its join: it is given the state, then all that waits for it. Where others would have to
+    /// be told early for that once more, it waits for a moment.
+    pub(crate) fn acknowledge(&mut self, session: SessionId, socket: SocketId) {
+        self.core.arrivals.push(session, socket);
+        if self.is_told() {
+            return self.welcome();
         }
-        self.core.acknowledge(session);
+        match self.core.arrivals.wait(Instant::now()) {
+            Wait::Over => self.welcome(),
+            Wait::Until(due) => {
+                self.core.schedule.at(due, Due::Arrivals);
+            }
+            Wait::Scheduled => {}
+        }
+    }
+
+    /// The clients that wait may be given the state, if a patch did not bring it to them.
+    pub(crate) fn arrivals(&mut self) {
+        if self.core.arrivals.begin(Instant::now()) {
+            self.welcome();
+        }
+    }
+
+    /// Tells the others what changed, and gives the state to the clients that wait for it.
+    fn welcome(&mut self) {
+        let told = self.tell_changes().and_then(|()| self.tell_arrivals());
+        self.core.go_on(told);
+    }
+
+    /// Gives the state to the clients that acknowledged, then all that waits for them.
+    fn tell_arrivals(&mut self) -> Result<(), Untold> {
+        for (session, socket) in self.core.arrivals.take() {
+            if self.core.is_current(session, socket)
+                && let Some(joining) = self.core.joining(session)
+            {
+                let told = self.tell_all(session, joining);
+                self.core.acknowledge(session);
+                told?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the clients that have the state have nothing to be told.
+    fn is_told(&mut self) -> bool {
+        self.room.state().is_none_or(|state| !state.is_touched() && !self.core.is_view_changed())
     }
 
     /// Brings the clients that have the state up to date, and their views with it.
@@ -125,16 +168,14 @@ impl<R: Room> Actor<R> {
 
     /// Has a patch come at its time, if there is something to say.
     pub(crate) fn plan_patch(&mut self) {
-        let due = self.room.state().is_some_and(|state| state.is_touched() || self.core.is_view_changed());
-        if due {
+        if !self.is_told() {
             self.core.plan_patch();
         }
     }
 
-    /// A patch is due: sends what changed, then what waits for it.
+    /// A patch is due: sends what changed, then the state to who waits for it, then what waits for the patch.
     pub(crate) fn patch(&mut self) {
-        let told = self.tell_changes();
-        self.core.go_on(told);
+        self.welcome();
         self.core.patch();
     }
 }

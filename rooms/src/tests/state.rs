@@ -260,6 +260,52 @@ async fn a_view_that_hides_and_shows_around_anothers_join_misses_nothing() {
     assert!(frames.last().is_some_and(|last| says(last, "<new>")), "{frames:?}");
 }
 
+// Each join used to bring everybody a patch of its own.
+#[tokio::test(start_paused = true)]
+async fn many_joins_are_no_flood_of_patches_and_nobody_waits_long_for_the_state() {
+    let theatre = Theatre::open(without_pings()).await;
+    let mut watching = theatre.join(theatre.first).await;
+    within(&mut watching, 2 * INTERVAL).await;
+    let begin = tokio::time::Instant::now();
+    let mut patches = 0;
+    for turn in 0..50 {
+        let mut joining = theatre.enter(theatre.seat().await).await;
+        let text = format!("<{turn}>");
+        theatre.say(text.clone()).await;
+        joining.send_raw(vec![wire::JOIN_ROOM]).await;
+        let asked = tokio::time::Instant::now();
+        let state = joining.next().await.unwrap();
+        assert!(
+            state[0] == wire::ROOM_STATE && says(&state, &text),
+            "{turn}: the first that comes is the state"
+        );
+        assert!(asked.elapsed() <= INTERVAL);
+        patches += within(&mut watching, INTERVAL / 10).await.len();
+    }
+    let intervals = begin.elapsed().as_millis() / INTERVAL.as_millis() + 1;
+    assert!(patches as u128 <= 2 * intervals, "{patches} patches in {intervals} intervals");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_lost_while_it_waits_for_the_state_is_no_fault() {
+    let theatre = Theatre::open(without_pings()).await;
+    let mut watching = theatre.join(theatre.first).await;
+    within(&mut watching, 2 * INTERVAL).await;
+    for turn in 0..2 {
+        let mut joining = theatre.enter(theatre.seat().await).await;
+        theatre.say(format!("<{turn}>")).await;
+        joining.send_raw(vec![wire::JOIN_ROOM]).await;
+        // The second waits for the next patch and does not live to see it.
+        if turn == 0 {
+            assert_eq!(joining.next().await.unwrap()[0], wire::ROOM_STATE);
+        }
+    }
+    let frames = within(&mut watching, 2 * INTERVAL).await;
+    assert!(says(frames.last().unwrap(), "<1>"));
+    theatre.say("<after>").await;
+    assert!(says(&watching.next().await.unwrap(), "<after>"));
+}
+
 /// A room that failed: its client was told so, and its handlers ran to the end.
 fn failed(theatre: &Theatre, client: &Client) {
     let session = client.seat.session;
