@@ -31,13 +31,19 @@ export function dotsScreen(): Screen {
     say(news, `${room.state.dots.size} dots, ${room.state.onlookers} looking on`);
   };
   canvas.addEventListener("pointerdown", ({ offsetX, offsetY }) => {
-    const scale = SIDE / canvas.clientWidth;
-    room?.send("put", { x: Math.min(SIDE, offsetX * scale), y: Math.min(SIDE, offsetY * scale) });
+    // On the border an offset is outside.
+    const within = (offset: number) => Math.max(0, Math.min(SIDE, (offset * SIDE) / canvas.clientWidth));
+    room?.send("put", { x: within(offsetX), y: within(offsetY) });
   });
   void new Client(location.origin).joinOrCreate<Field>("dots").then(
     (joined) => {
       if (closed) return void joined.leave();
       room = joined as unknown as Room<unknown, Field>;
+      room.onLeave(() => {
+        cancelAnimationFrame(frame);
+        room = undefined;
+        say(news, "The room has closed. Reload the page to join again.");
+      });
       frame = requestAnimationFrame(draw);
     },
     () => say(news, "The dots cannot be reached."),
