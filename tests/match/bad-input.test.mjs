@@ -80,6 +80,32 @@ test("a message without a usable number is answered without one", async () => {
   await x.room.leave();
 });
 
+test("a body has at most 1048576 bytes", async () => {
+  const x = await playing();
+  const results = [];
+  x.room.onMessage("playerthree:result", (result) => results.push(result));
+  const body = (seq, pad) => ({ op: "call", seq, role: "player", method: "act", args: { intents: ["x".repeat(pad)] } });
+  const around = packedBytes(x.room, "playerthree:call", body(1000, 65_536)) - 65_536;
+  for (const [seq, bytes] of [[1000, 1_048_576], [2000, 1_048_577]]) {
+    x.room.send("playerthree:call", body(seq, bytes - around));
+  }
+  assert.deepEqual(await x.act("player", { kind: "move", row: 0, col: 0 }), ["ok"]);
+  const [fits, tooLong] = results;
+  assert.deepEqual([fits.seq, fits.data.acks[0].code], [1000, "invalid"], "read, and judged like any other");
+  assert.deepEqual(tooLong, { op: "result", seq: null, ok: false, code: "bad_message" });
+  await x.room.leave();
+});
+
+/** How many bytes the SDK makes of a message's body. Its envelope is a code and the name as a short string. */
+function packedBytes(room, name, body) {
+  const { ws } = room.connection.transport;
+  let whole = 0;
+  ws.send = (data) => (whole = data.byteLength);
+  room.send(name, body);
+  delete ws.send;
+  return whole - 2 - name.length;
+}
+
 test("a flood of operations is refused past its burst and the match goes on", async () => {
   const x = await playing();
   const refusedOf = async (op) => {

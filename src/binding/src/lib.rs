@@ -16,6 +16,7 @@ mod room;
 mod watching;
 
 pub use door::Event;
+pub use ops::BODY_BYTES_MAX;
 pub use room::{Caller, MatchRoom, RECONNECTION_GRACE};
 
 use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};

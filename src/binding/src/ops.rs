@@ -2,10 +2,21 @@
 //!
 //! Reading decides shape alone. Who may do what is decided where the operation is carried out.
 
+use playerthree_rooms::Payload;
 use playerthree_session::Code;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+/// Longest body of a client's message, in bytes (§15.5). A server's limit of whole messages has to leave room for their
+/// names beside it.
+pub const BODY_BYTES_MAX: usize = 1_048_576;
+
+/// The body of a message. One that is too long or no value is null, which no operation is.
+pub(crate) fn body(payload: &Payload<'_>) -> Value {
+    let bounded = Some(payload).filter(|payload| payload.size() <= BODY_BYTES_MAX);
+    bounded.and_then(|payload| payload.decode().ok()).unwrap_or_default()
+}
 
 /// One operation of a client.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use crate::admission::{Admission, Admitted};
 use crate::door::{Door, Event};
+use crate::ops;
 use crate::options::{self, Bots};
 use crate::push;
 use playerthree_game::{Clock, Name, Seat};
@@ -430,7 +431,7 @@ impl Room for MatchRoom {
     ) -> Result<(), BadMessage> {
         let MessageType::Name(kind) = message.kind else { return Err(BadMessage::UnknownType) };
         let Some(name) = kind.strip_prefix("playerthree:") else { return Err(BadMessage::UnknownType) };
-        let body = message.payload.decode().unwrap_or(Value::Null);
+        let body = ops::body(&message.payload);
         self.drop_gone_callers(self.now());
         self.end_credentials(cx);
         self.operate(cx, client, name, body);

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use axum::Router;
 use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
-use playerthree_binding::GameRooms;
+use playerthree_binding::{BODY_BYTES_MAX, GameRooms};
 use playerthree_dots::Dots;
 use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
@@ -34,8 +34,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// How long the process takes to end after a signal, at most. A second signal ends it at once.
 pub(crate) const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 
-/// One protocol message (§15.5) and what the room protocol adds to it.
-const MESSAGE_BYTES: usize = 1_048_576 + 1_024;
+/// One whole message: a body of the longest kind, and what the room protocol adds to it.
+const MESSAGE_BYTES: usize = BODY_BYTES_MAX + 1_024;
 
 /// Where to listen.
 #[derive(clap::Args, Clone, Debug)]
