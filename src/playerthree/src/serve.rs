@@ -37,6 +37,9 @@ pub(crate) const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 /// One whole message: a body of the longest kind, and what the room protocol adds to it.
 const MESSAGE_BYTES: usize = BODY_BYTES_MAX + 1_024;
 
+/// What `--allow-origin` says for the pages of every origin.
+const EVERY_ORIGIN: &str = "*";
+
 /// Where to listen.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Args {
@@ -50,7 +53,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "playerthree-data", value_name = "DIR")]
     data: PathBuf,
     /// A web origin whose pages may use the rooms, /mcp and /pipes/mcp, such as https://game.example; may be repeated.
-    /// The server's own origin on loopback is always allowed. Without this flag every page may use the rooms
+    /// Pages of the server's own address and of loopback with its port always may. '*' lets every page use the rooms,
+    /// and nothing else
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// A Host that /mcp and /pipes/mcp may be called under, such as game.example:443; may be repeated.
@@ -190,7 +194,7 @@ fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
             hosts.push(name);
         }
     }
-    let origins = args.origins.iter().cloned().chain(own_origins(address)).collect();
+    let origins = origins(address, args);
     McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
 }
 
@@ -209,9 +213,17 @@ fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
     })
 }
 
+/// The origins whose pages may use the server: its own, and those that the operator names.
+fn origins(address: SocketAddr, args: &Args) -> Vec<String> {
+    let named = args.origins.iter().filter(|origin| *origin != EVERY_ORIGIN).cloned();
+    named.chain(own_origins(address)).collect()
+}
+
 /// The limits of the rooms, with what the operator asked for.
 fn rooms_config(address: SocketAddr, args: &Args) -> anyhow::Result<Config> {
+    let every_page = args.origins.iter().any(|origin| origin == EVERY_ORIGIN);
     let mut config = Config {
+        origins: if every_page { Origins::Any } else { Origins::Only(origins(address, args)) },
         max_message_bytes: MESSAGE_BYTES,
         bytes_per_second: 2 * u32::try_from(MESSAGE_BYTES)?,
         trusted_proxies: args.trusted_proxies,
@@ -219,9 +231,6 @@ fn rooms_config(address: SocketAddr, args: &Args) -> anyhow::Result<Config> {
         joins_per_second_per_address: args.joins_per_address,
         ..Config::default()
     };
-    if !args.origins.is_empty() {
-        config.origins = Origins::Only(args.origins.iter().cloned().chain(own_origins(address)).collect());
-    }
     if args.trusted_proxies > 0 {
         // All connections come from the proxies then.
         config.serve.connections_per_peer = config.serve.connections;
