@@ -150,9 +150,13 @@ pub struct Node<F> {
 /// Writes what changed in an instance.
 #[inline]
 pub(crate) fn patch<S: State>(state: &mut S, node: &mut Node<S::Shadow>, w: &mut Writer) {
-    let fresh = std::mem::take(&mut node.fresh);
     if !w.has_room() {
         return;
+    }
+    // Most instances are not, and need no write.
+    let fresh = node.fresh;
+    if fresh {
+        node.fresh = false;
     }
     patch_group(state, node, Group::Everyone, fresh, w);
     if S::TAGS != 0 {

@@ -133,8 +133,17 @@ impl Writer {
     #[inline(always)]
     fn mark(&mut self, reference: u32) -> Mark {
         let start = self.out.len();
-        let switches = reference != 0 || start != 0 || !self.is_for_everyone();
-        Mark { start, body: if switches { self.switch_at(start, reference) } else { start } }
+        if reference == 0 {
+            return self.mark_root(start);
+        }
+        Mark { start, body: self.switch_at(start, reference) }
+    }
+
+    /// Kept out of line, because there is one root.
+    #[inline(never)]
+    fn mark_root(&mut self, start: usize) -> Mark {
+        let switches = start != 0 || !self.is_for_everyone();
+        Mark { start, body: if switches { self.switch_at(start, 0) } else { start } }
     }
 
     #[inline(always)]
