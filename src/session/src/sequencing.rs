@@ -100,7 +100,8 @@ impl Match {
     /// result is rejected without them.
     ///
     /// # Errors
-    /// `mode_unavailable` where the game has no sequences, `forbidden` for an owner, who acts in person.
+    /// `mode_unavailable` where the game has no sequences, `forbidden` for an owner, who acts in person, `paused` while the
+    /// match is held.
     pub fn sequence(
         &mut self,
         seat: &Seat,
@@ -111,6 +112,9 @@ impl Match {
         let limits = self.surface.manifest.control.sequence.ok_or(Code::ModeUnavailable)?;
         if right == Right::Owner {
             return Err(Code::Forbidden.into());
+        }
+        if self.is_held() {
+            return Err(Code::Paused.into());
         }
         let acks = judged(&self.surface.manifest, &seat.role, &plan, limits);
         if utf16_len(&acks_json(&acks).to_string()) > ACKS_UNITS {
