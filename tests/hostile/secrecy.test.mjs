@@ -12,7 +12,7 @@ let server;
 before(async () => (server = await startPlayerThree()));
 after(() => server.stop());
 
-test("tokens, session ids, mandates, policies and rejected input reach neither strangers nor the log", async () => {
+test("tokens, session ids, mandates, policies, chat, signals and rejected input reach neither strangers nor the log", async () => {
   const secrets = new Map();
   const login = async (name) => {
     const client = await person(server, name);
@@ -64,6 +64,23 @@ test("tokens, session ids, mandates, policies and rejected input reach neither s
     await (await fetch(`${server.url}/${key}?q=${value}`)).text(),
     await (await fetch(`${server.url}/demo/login`, { method: "POST", body: JSON.stringify({ name: value, [key]: 1 }) })).text(),
   ];
+  // What owners and their agents say to each other, and what teammates ask of each other, stay on their side (§§12, 22).
+  const [told, said] = [`told-${randomUUID()}`, `said-${randomUUID()}`];
+  secrets.set("owner's message", told).set("agent's answer", said);
+  await red.do("tell", { roles: ["air"], text: told });
+  assert.equal((await air.tool("game_observe", { fields: ["tick"] })).messages[0].text, told);
+  await air.tool("game_say", { text: said });
+  assert.equal((await red.inbox.next("playerthree:said")).text, said);
+  const falcon = await red.do("addCommander", { name: `name-${randomUUID()}`, roles: ["air"] });
+  secrets.set("commander", falcon.id).set("commander token", falcon.token);
+  const between = `between-${randomUUID()}`;
+  secrets.set("message between matches", between);
+  await red.do("tellCommanders", { commanders: [falcon.id], text: between });
+  assert.deepEqual(await red.act("ground", { kind: "signal", signal: { kind: "look", x: 1357, y: 1246, to: "air" } }), ["ok"]);
+  const { signals } = (await air.tool("game_observe", { fields: ["signals"] })).observation;
+  assert.deepEqual(signals.inbox.map(({ state }) => state), ["submitted"]);
+  await red.until((view) => view.signals.length === 1);
+
   const mark = observer.bytes.length;
   await eventually(() => observer.bytes.length > mark, "the observer is sent something");
 
@@ -78,6 +95,7 @@ test("tokens, session ids, mandates, policies and rejected input reach neither s
       assert.ok(!text.includes(secret), `${reader} was told the ${what}`);
     }
   }
+  for (const [reader, text] of Object.entries(readers)) assert.ok(!text.includes("submitted"), `${reader} was told of a signal`);
   // A card says who plays a seat and how; what its owner asked of it stays with the owner.
   for (const reader of ["spectator", "observer"]) {
     for (const member of ["mandate", "scopes", "approval", "botLevel"]) assert.ok(!readers[reader].includes(member), `${reader}: ${member}`);

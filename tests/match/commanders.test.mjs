@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { InMatch, commander, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { InMatch, commander, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
 
 let server;
 before(async () => (server = await startPlayerThree()));
@@ -69,6 +69,89 @@ test("a commander waits, is seated, gets ready, plays, and its rotated token is 
   const back = await again.tool("game_observe");
   assert.deepEqual([back.phase, back.seat], ["lobby", null], "back in its lobby");
   await again.close();
+  await red.room.leave();
+});
+
+/** §12 `commanders.tell`, §4 "Lobby phase": words between matches, into the match, and back. */
+test("an owner and their commander talk before it has a seat, and what was not read comes along", async () => {
+  const red = await annIn({ readySeconds: 600 });
+  const bob = new InMatch(await (await person(server, "Bob")).joinById(red.room.roomId, { team: "blue", role: "ground" }));
+  const { id, token } = await red.do("addCommander", { name: "Falcon", roles: ["air"] });
+  const other = await red.do("addCommander", { name: "Heron", roles: ["air"] });
+  const [falcon, heron] = [await commander(server, token), await commander(server, other.token)];
+  const waiting = await longWait(falcon);
+  const [told, unread, answered] = ["look north 5811", "look south 5812", "ready 5813"];
+  await red.do("tellCommanders", { commanders: [id], text: told });
+  const { structuredContent: woken } = await waiting.result;
+  assert.deepEqual([woken.phase, woken.wake], ["lobby", "owner_message"]);
+  assert.deepEqual(woken.messages, [{ from: "owner", tick: 0, text: told }]);
+  assert.equal((await falcon.tool("game_observe")).messages, undefined, "once");
+  assert.equal((await heron.tool("game_observe")).messages, undefined, "and to nobody else");
+
+  assert.deepEqual(await falcon.tool("game_say", { text: answered }), { ok: true, tick: 0 });
+  const said = await red.inbox.next("playerthree:said");
+  assert.deepEqual(said, { op: "said", commander: id, role: "air", tick: 0, text: answered });
+  for (const commanders of [[id], ["cmd_of_nobody"], "all"]) {
+    assert.equal((await bob.ask("tellCommanders", { commanders, text: told })).code, "forbidden");
+  }
+  for (const text of ["", "x".repeat(501), 7]) {
+    assert.equal((await red.ask("tellCommanders", { commanders: "all", text })).code, "invalid");
+  }
+
+  await red.do("tellCommanders", { commanders: "all", text: unread });
+  await red.do("assign", { role: "air", kind: "agent", commander: id });
+  const seated = await falcon.tool("game_wait", { seconds: 60 });
+  assert.deepEqual([seated.seat, seated.wake, seated.messages[0].text], [{ team: "red", role: "air" }, "owner_message", unread]);
+  assert.equal((await heron.tool("game_observe")).messages[0].text, unread);
+  await bob.do("view");
+  for (const words of [told, unread, answered]) assert.ok(!bob.received.includes(words));
+  assert.ok(!server.lines.join("\n").includes(told));
+  await Promise.all([falcon.close(), heron.close()]);
+  await Promise.all([bob.room.leave(), red.room.leave()]);
+});
+
+/** §20.2: everybody who sees the seats is told who plays them and how, whenever that changes. */
+test("identity cards come with the welcome and with every change, and say what is only said", async () => {
+  const red = await annIn();
+  assert.deepEqual((await red.inbox.next("playerthree:cards")).cards, []);
+  const metadata = { provider: "Example", model: "example-1", shared: true };
+  const { id, token } = await red.do("addCommander", { name: "Falcon", roles: ["air"], metadata });
+  const watcher = new InMatch(await guest(server).joinById(red.room.roomId, { as: "spectator", team: "red" }));
+  await watcher.inbox.next("playerthree:cards");
+  await red.do("assign", { role: "air", kind: "agent", commander: id });
+  const [card] = (await watcher.inbox.next("playerthree:cards")).cards;
+  assert.deepEqual(card.harness, { verified: false });
+  assert.deepEqual(card.model, { name: "example-1", selfReported: true });
+  const falcon = await commander(server, token);
+  await falcon.tool("game_observe");
+  let live = card;
+  while (live.mode !== "live" || !live.harness.label) [live] = (await watcher.inbox.next("playerthree:cards")).cards;
+  assert.deepEqual(live.harness, { label: "end-to-end test", verified: false });
+  await red.do("controller", { role: "air", controller: "bot" });
+  while ((await watcher.inbox.next("playerthree:cards")).cards.length > 0);
+  assert.ok(!watcher.received.includes(id) && !watcher.received.includes("Falcon"));
+  await falcon.close();
+  await Promise.all([watcher.room.leave(), red.room.leave()]);
+});
+
+/** §4 "Owner control", "Mid-match seat assignment": the same commander again. */
+test("a commander that is assigned again is in control again, and its owner may hold the seat with it", async () => {
+  const red = await annIn();
+  const { id, token } = await red.do("addCommander", { name: "Falcon", roles: ["air"] });
+  const falcon = await commander(server, token);
+  const assign = { role: "air", kind: "agent", commander: id };
+  await red.do("assign", assign);
+  const stop = { kind: "stop", units: [] };
+  const acts = async () => (await falcon.tool("game_act", { intents: [stop] })).acks[0].code ?? "ok";
+  assert.equal(await acts(), "ok");
+  await red.do("controller", { role: "air", controller: "bot" });
+  assert.equal(await acts(), "not_controller");
+  await red.do("assign", assign);
+  assert.equal(await acts(), "ok");
+  assert.deepEqual(await red.act("air", stop), ["not_controller"]);
+  await red.do("assign", { ...assign, ownerControl: true });
+  assert.deepEqual(await red.act("air", stop), ["ok"]);
+  await falcon.close();
   await red.room.leave();
 });
 

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { InMatch, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
-import { left, rejection } from "../lib/rooms.mjs";
+import { InMatch, agent, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { eventually, left, rejection } from "../lib/rooms.mjs";
 
 let server;
 before(async () => (server = await startPlayerThree()));
@@ -58,10 +58,27 @@ test("the bearer of a human token holds one seat of its owner's and nothing else
     ["inviteObserver", {}],
     ["mintHuman", { role: "ground" }],
     ["mintSpectator", {}],
+    ["resolveApproval", { role: "air", id: "ap_1", approve: true }],
+    ["mandate", { role: "air", mandate: { autonomy: "supervised", directive: {}, whenAbsent: "hold" } }],
+    ["ready", { role: "air", ready: true }],
+    ["assign", { role: "air", kind: "hold" }],
+    ["assign", { role: "ground", kind: "hold" }],
+    ["revoke", { role: "ground" }],
+    ["start", {}],
+    ["commanders", {}],
+    ["addCommander", { name: "Falcon", roles: ["air"] }],
+    ["tellCommanders", { commanders: "all", text: "attack" }],
   ];
   for (const [op, fields] of notTheirs) {
     assert.equal((await second.ask(op, fields)).code, "forbidden", `${op} ${JSON.stringify(fields)}`);
   }
+  // What the owner's agent on another seat says is the owner's alone.
+  const air = await agent(server, (await ann.do("mint", { role: "air" })).token);
+  await air.tool("game_say", { text: "over here" });
+  assert.equal((await ann.inbox.next("playerthree:said")).text, "over here");
+  assert.equal((await second.ask("view")).ok, true);
+  assert.ok(second.inbox.messages.every(({ type }) => type !== "playerthree:said"));
+  await air.close();
   // The owner still may, and both may give the token more time.
   assert.equal((await ann.ask("scopes", { role: "air", scopes: [] })).ok, true);
   for (const holder of [ann, second]) {
@@ -108,7 +125,7 @@ test("a token lets one client in, of its own match, once", async () => {
   await Promise.all([ann.room.leave(), elsewhere.room.leave()]);
 });
 
-test("replacement, the end of the hold and the end of the match let the bearer go at once", async () => {
+test("replacement and the end of the match let the bearer go at once, and a seat is theirs to play after its owner left", async () => {
   const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
   const cat = await seat("Cat", ann, { team: "red", role: "air" });
   const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
@@ -120,9 +137,10 @@ test("replacement, the end of the hold and the end of the match let the bearer g
   const second = await mint(ann, "ground");
   assert.equal(await replaced, CREDENTIAL_ENDED);
 
-  const endOfHold = left(air.room);
+  // A person who left holds the seat still while a client with its token plays it.
   await cat.room.leave();
-  assert.equal(await endOfHold, CREDENTIAL_ENDED);
+  assert.deepEqual(await air.act("air", stop), ["ok"]);
+  await air.room.leave();
 
   // Both others are here still. Their match ends when blue is given up.
   assert.equal((await second.ask("view")).ok, true);
@@ -133,6 +151,40 @@ test("replacement, the end of the hold and the end of the match let the bearer g
   const told = second.inbox.messages.filter(({ type }) => type === "playerthree:status").at(-1).payload;
   assert.notEqual(told.outcomes.blue, "running", "they were told how it ended");
   assert.equal((await ann.ask("mintHuman", { role: "ground" })).code, "not_in_match");
+  await ann.room.leave();
+});
+
+test("revoking a seat lets its joined person go at once, and its agents with them, and nobody else", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const second = await bearer(ann, (await ann.do("mintHuman", { role: "ground" })).token);
+  const theirs = await bearer(ann, (await bob.do("mintHuman", { role: "ground" })).token);
+  const waiting = (await ann.do("mintSpectator")).token;
+  for (const wish of [{ role: "ground", team: "red" }, { role: "air", team: "red" }, { role: "pope" }]) {
+    assert.equal((await bob.ask("revoke", wish)).code, "forbidden", "somebody else's seat and none at all");
+  }
+  assert.equal((await second.ask("revoke", { role: "ground" })).code, "forbidden", "a token ends no token");
+  const gone = left(second.room);
+  assert.deepEqual(await ann.do("revoke", { role: "ground" }), {});
+  assert.equal(await gone, CREDENTIAL_ENDED);
+  assert.equal((await ann.ask("renewHuman", { role: "ground" })).code, "bad_token");
+  assert.deepEqual(await ann.act("ground", stop), ["ok"], "the owner holds the seat still");
+  for (const client of [theirs, await bearer(ann, waiting)]) {
+    assert.equal((await client.ask("view")).ok, true);
+    await client.room.leave();
+  }
+  await Promise.all([bob.room.leave(), ann.room.leave()]);
+});
+
+test("a seat token waits for its first use as long as was asked, 120 seconds by default", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  for (const ttlSeconds of [0, 4, 601]) assert.equal((await ann.ask("mint", { role: "air", ttlSeconds })).code, "invalid");
+  assert.equal((await ann.ask("mint", { role: "air", ttlSeconds: "5" })).code, "bad_message");
+  for (const [fields, seconds] of [[{}, 120], [{ ttlSeconds: 600 }, 600], [{ ttlSeconds: 5 }, 5]]) {
+    const before = Date.now();
+    const { expiresAt } = await ann.do("mint", { role: "air", ...fields });
+    assert.ok(expiresAt >= before + seconds * 1000 && expiresAt <= Date.now() + seconds * 1000);
+  }
   await ann.room.leave();
 });
 
@@ -155,6 +207,38 @@ test("the bearer of a spectator token sees its own side until the token ends", a
   assert.equal((await watcher.ask("watch", { team: "blue" })).code, "bad_message", "there is no such operation");
   assert.equal(await gone, CREDENTIAL_ENDED);
   assert.ok(watcher.views.every(({ team }) => team === "red"));
+  await ann.room.leave();
+});
+
+test("a spectator token binds an account that comes with it like any watching does", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await person(server, "Bob");
+  const blue = new InMatch(await bob.joinById(ann.room.roomId, { team: "blue", role: "ground" }));
+  const { token } = await ann.do("mintSpectator");
+  assert.match(String((await rejection(bob.joinById(ann.room.roomId, { token }))).message), /another side/);
+  const eve = await person(server, "Eve");
+  const watcher = new InMatch(await eve.joinById(ann.room.roomId, { token }));
+  assert.equal((await watcher.inbox.next("playerthree:welcome")).as, "spectator", "a refusal claims nothing");
+  const wish = { team: "blue", role: "air" };
+  assert.match(String((await rejection(eve.joinById(ann.room.roomId, wish))).message), /no open seat/);
+  await Promise.all([watcher.room.leave(), blue.room.leave(), ann.room.leave()]);
+});
+
+test("an observer's ticket outlives the match, for as long as was asked", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const before = Date.now();
+  const { ticket, expiresAt } = await ann.do("inviteObserver", { ttlSeconds: 600 });
+  assert.ok(expiresAt >= before + 600_000);
+  assert.equal((await ann.ask("inviteObserver", { ttlSeconds: 601 })).code, "invalid");
+  await bob.room.leave();
+  await eventually(async () => (await ann.ask("mintSpectator")).code === "not_in_match", "the match is over");
+  const late = (await ann.do("inviteObserver")).ticket;
+  for (const [name, each] of [["Eve", ticket], ["Dan", late]]) {
+    const observer = new InMatch(await (await person(server, name)).joinById(ann.room.roomId, { as: "observer", ticket: each }));
+    assert.equal((await observer.inbox.next("playerthree:welcome")).as, "observer");
+    await observer.room.leave();
+  }
   await ann.room.leave();
 });
 

@@ -10,7 +10,9 @@ import { ObserverPlayer } from "./observer.js";
 import type {
   Approval,
   Assignment,
+  Card,
   Commander,
+  CommanderMetadata,
   CommanderSettings,
   CommanderToken,
   Controller,
@@ -39,6 +41,8 @@ interface Events {
   welcome: [welcome: Welcome];
   status: [status: Status];
   seats: [seats: readonly Seat[]];
+  /** The identity cards of all agents and policies, after the welcome and when one changes (§20.2). */
+  cards: [cards: readonly Card[]];
   /** An agent of one's own answered (§12). */
   said: [said: Said];
   /** The view stream of a team is lost: leave the room and join again for a keyframe. */
@@ -63,6 +67,7 @@ export class Connection {
     welcome: new Listeners(),
     status: new Listeners(),
     seats: new Listeners(),
+    cards: new Listeners(),
     said: new Listeners(),
     lost: new Listeners(),
     dropped: new Listeners(),
@@ -146,8 +151,11 @@ export class Connection {
     return this.#calls.request("resolveApproval", { ...seat, ...decision }, { timeoutMs: APPROVAL_MS, ...options });
   }
 
-  /** A token for an agent of one's own on a seat that is one's own or open. */
-  mint(seat: SeatRef, options?: CallOptions): Promise<Minted> {
+  /**
+   * A token for an agent of one's own on a seat that is one's own or open. It waits `ttlSeconds` for its first use: 5 to
+   * 600, by default 120.
+   */
+  mint(seat: SeatRef & { readonly ttlSeconds?: number }, options?: CallOptions): Promise<Minted> {
     return this.#calls.request("mint", seat, options);
   }
 
@@ -177,7 +185,7 @@ export class Connection {
   }
 
   /** The identity cards of agent and policy seats (§20.2). */
-  cards(options?: CallOptions): Promise<{ cards: readonly Json[] }> {
+  cards(options?: CallOptions): Promise<{ cards: readonly Card[] }> {
     return this.#calls.request("cards", {}, options);
   }
 
@@ -188,7 +196,8 @@ export class Connection {
 
   /** A new commander, and its token. */
   addCommander(
-    draft: Pick<Commander, "name" | "roles"> & Partial<Pick<Commander, "isolation" | "kind">>,
+    draft: Pick<Commander, "name" | "roles"> &
+      Partial<Pick<Commander, "isolation" | "kind">> & { readonly metadata?: CommanderMetadata },
     options?: CallOptions,
   ): Promise<CommanderToken & { id: string }> {
     return this.#calls.request("addCommander", draft, options);
@@ -245,6 +254,15 @@ export class Connection {
     return this.#owner("tell", { ...to, ...message }, options);
   }
 
+  /** Writes to commanders of one's own, wherever they are (§12). Each of their lanes reads it once. */
+  tellCommanders(
+    commanders: readonly string[] | "all",
+    message: { text: string; ping?: Json },
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#owner("tellCommanders", { commanders, ...message }, options);
+  }
+
   /** A ticket for one observer of a private match, on a player's word. It is a secret. */
   inviteObserver(options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
     return this.#calls.request("inviteObserver", {}, options);
@@ -267,6 +285,7 @@ export class Connection {
       view: (message: ViewMessage) => this.#receiveView(message),
       welcome: (message: Partial<Welcome>) => this.#receiveWelcome(message),
       status: (message: Partial<Status>) => this.#receiveStatus(message),
+      cards: (message: { cards?: readonly Card[] }) => this.#receiveCards(message),
       said: (message: Partial<Said>) => this.#receiveSaid(message),
       seats: (message: { seats?: readonly Seat[] }) => this.#receiveSeats(message),
     };
@@ -294,6 +313,10 @@ export class Connection {
     if (!Array.isArray(message.seats)) return;
     this.#seats = message.seats;
     this.#listeners.seats.emit(this.#seats);
+  }
+
+  #receiveCards(message: { cards?: readonly Card[] }): void {
+    if (Array.isArray(message.cards)) this.#listeners.cards.emit(message.cards);
   }
 
   #receiveSaid(message: Partial<Said>): void {

@@ -111,8 +111,11 @@ export interface Message {
 
 /** `playerthree:said`: what an agent answered its owner. It is plain text and never markup. */
 export interface Said {
-  readonly team: string;
+  /** Its side; none between matches. */
+  readonly team?: string;
   readonly role: string;
+  /** The named commander, if it is one. */
+  readonly commander?: string;
   readonly tick: number;
   readonly text: string;
 }
@@ -179,6 +182,28 @@ export interface CommanderSettings {
   readonly botLevel?: string | null;
   readonly scopes?: readonly string[];
   readonly mandate?: Partial<Mandate>;
+}
+
+/** What everybody who sees a seat is told of the agent or policy that plays it (§20.2). */
+export interface Card {
+  readonly seat: { readonly team: string; readonly role: string };
+  readonly kind: "agent" | "policy";
+  /** Has to be shown to everybody who sees the seat. */
+  readonly aiPlayer: true;
+  readonly owner?: { readonly display: string };
+  /** What the agent's program says it is. */
+  readonly harness: { readonly label?: string; readonly verified: boolean };
+  readonly provider?: { readonly name: string; readonly selfReported: true };
+  readonly model?: { readonly name: string; readonly selfReported: true };
+  readonly mode: "live" | "policy" | "bot" | "held";
+  readonly policy?: Json;
+}
+
+/** What the owner of a commander says of the model behind it; others are told if it is shared. */
+export interface CommanderMetadata {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly shared?: boolean;
 }
 
 /** One of one's own named commanders for a game (§20.3). */

@@ -59,6 +59,7 @@ test("every owner operation has its message", async () => {
     [() => match.pool({ role: "r", after: "pol_7" }), { op: "pool", role: "r", after: "pol_7" }],
     [() => match.unpublish("pol_7"), { op: "unpublish", policyId: "pol_7" }],
     [() => match.seat("r").publish(), { op: "call", role: "r", method: "publish", args: {} }],
+    [() => match.mint({ role: "r", ttlSeconds: 600 }), { op: "mint", role: "r", ttlSeconds: 600 }],
     [() => match.report(), { op: "report" }],
     [() => match.freshView(), { op: "view" }],
   ]) {

@@ -83,6 +83,10 @@ impl Admission {
         let promised = self.promised.remove(&client);
         match part {
             Part::Bearer { token } => {
+                // Whoever joins by their account has a history, whatever token they bring beside it.
+                if let Some(account) = &account {
+                    self.bearer(game, &token, account)?;
+                }
                 match self.credentials.claim(&token, client, game, now).map_err(|_| bad_token())? {
                     Grant::Human { account, seat } => Ok(Admitted::Human { account, seat }),
                     Grant::Spectator { team } => Ok(Admitted::Spectator { team }),
@@ -152,6 +156,15 @@ impl Admission {
             return Err(Refusal::join_refused("players do not watch another side of their match"));
         }
         Ok(team)
+    }
+
+    /// A spectator token shows a side to somebody known: by the rules for people who watch without one, and for good.
+    fn bearer(&mut self, game: &Match, token: &str, account: &Account) -> Result<(), Refusal> {
+        if let Some(Grant::Spectator { team }) = self.credentials.grant_of(token).cloned() {
+            let team = self.spectator(game, Some(&team), Some(account))?;
+            self.person(&account.owner)?.watched.insert(team);
+        }
+        Ok(())
     }
 
     fn observer(&self, game: &Match, account: Option<&Account>) -> Result<OwnerId, Refusal> {

@@ -5,7 +5,9 @@ use crate::ops::{AssignKind, Assignment, CommanderOp, SeatWish};
 use crate::room::{Client, MatchRoom};
 use playerthree_game::Seat;
 use playerthree_host::{Account, Answer};
-use playerthree_session::{CallError, Code, CommanderId, Draft, Handover, Occupant, OwnerControl, OwnerId};
+use playerthree_session::{
+    CallError, Code, CommanderId, Draft, Handover, Occupant, OwnerControl, OwnerId, TellCommanders,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -39,12 +41,14 @@ impl MatchRoom {
         id: &CommanderId,
         control: OwnerControl,
     ) -> Result<(), CallError> {
-        let commanders = self.agents.commanders();
-        if self.live.game().commander(seat) == Some(id)
-            && self.live.game().owner(seat) == Some(&account.owner)
+        let game = self.live.game();
+        if game.commander(seat) == Some(id)
+            && let Some(same) = game.occupant(seat).filter(|it| it.owner() == Some(&account.owner)).cloned()
         {
-            return Ok(());
+            // Its lane leads here already.
+            return self.assign(seat, same, control);
         }
+        let commanders = self.agents.commanders();
         let owner = (&account.owner, &*account.display);
         let door = Arc::clone(&self.door);
         let seated = commanders.seat(&self.surface, owner, id, seat, &self.match_id, door)?;
@@ -53,8 +57,8 @@ impl MatchRoom {
             self.agents.commanders().release(&self.surface, id, seat, &self.match_id, Some(ready));
             return Err(error);
         }
-        self.agents.commanders().seated(id, seat);
-        Ok(())
+        let (unread, now) = (self.agents.commanders().seated(&self.surface, id, seat), self.now());
+        self.live.game_mut().hand_messages_over(seat, unread, now)
     }
 
     /// Carries out a person's `assign`: of a seat that they own, or of an open one that becomes theirs.
@@ -131,6 +135,10 @@ impl MatchRoom {
             CommanderOp::Rotate { commander } => {
                 let token = commanders.rotate(surface, owner, &id(commander))?;
                 Ok(json!({ "token": token.reveal(), "mcpPath": "/mcp" }))
+            }
+            CommanderOp::Tell(message) => {
+                commanders.tell(surface, owner, &TellCommanders::parse(surface, message)?)?;
+                Ok(json!({}))
             }
             CommanderOp::Settings { commander, settings } => {
                 let settings = commanders.patch(surface, owner, &id(commander), &settings)?;

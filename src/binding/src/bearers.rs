@@ -28,9 +28,9 @@ pub(crate) fn is_within(op: &PlayerOp, seat: &Seat) -> bool {
             Prompt::Ready { wish, .. } => is_it(wish),
             Prompt::Mandate(set) | Prompt::Scopes(set) | Prompt::Controller(set) => is_it(&set.wish),
             Prompt::Stream(stream) => is_its_role(&stream.role),
-            Prompt::Mint(wish) | Prompt::RenewHuman(SeatTtl { wish, .. }) => is_it(wish),
+            Prompt::Mint(SeatTtl { wish, .. }) | Prompt::RenewHuman(SeatTtl { wish, .. }) => is_it(wish),
             Prompt::Tell(tell) => is_its_side(&tell.team) && tell.message["roles"] == json!([seat.role]),
-            Prompt::MintHuman(_) | Prompt::MintSpectator(_) | Prompt::InviteObserver => false,
+            Prompt::MintHuman(_) | Prompt::MintSpectator(_) | Prompt::InviteObserver { .. } => false,
             Prompt::Assign { .. } | Prompt::Revoke(_) | Prompt::Commander(_) | Prompt::Start { .. } => false,
             Prompt::Pool(_) | Prompt::Unpublish(_) => false,
         },
@@ -70,13 +70,13 @@ impl MatchRoom {
     }
 
     /// A ticket for one observer, on a player's word. Only private matches ask for tickets.
-    pub(crate) fn invite_observer(&mut self) -> Answer {
+    pub(crate) fn invite_observer(&mut self, ttl_seconds: Option<u64>) -> Answer {
         if !self.live.game().observer_policy().is_private() {
             return Err(Code::ModeUnavailable.into());
         }
-        let now = self.now();
-        let ticket = self.admission.credentials.mint_observer(now)?;
-        Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(Ttl::MAX.duration()) }))
+        let (ttl, now) = (Ttl::of(ttl_seconds)?, self.now());
+        let ticket = self.admission.credentials.mint_observer(ttl, now)?;
+        Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(ttl.duration()) }))
     }
 
     /// Lets clients go whose credential has ended, before anything is done for them or sent to them any more.

@@ -3,9 +3,9 @@
 
 use crate::push;
 use crate::room::{Caller, Client, MatchRoom, Principal};
-use playerthree_host::Answer;
+use playerthree_host::{Answer, SaidInLobby};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{Pushed, Said};
+use playerthree_session::{CommanderId, Pushed, Said};
 use serde_json::{Value, json};
 
 impl MatchRoom {
@@ -49,6 +49,15 @@ impl MatchRoom {
         }
     }
 
+    /// The identity cards for everybody who sees the seats, when one of them changed (§20.2).
+    fn send_cards(&mut self, cx: &mut Cx<'_, Self>) {
+        let cards = self.live.game().cards(self.now());
+        if cards != self.cards {
+            push::to_all(cx, &self.readers(None), "playerthree:cards", &push::cards(&cards));
+            self.cards = cards;
+        }
+    }
+
     /// Readers of a side's live view, or of any.
     fn readers(&self, side: Option<&str>) -> Vec<SessionId> {
         let reads = |client: &Client| {
@@ -82,6 +91,7 @@ impl MatchRoom {
         }
         if changes.seats || changes.status {
             self.send_seats(cx);
+            self.send_cards(cx);
             self.list(cx);
         }
         self.send_said(cx, &changes.said);
@@ -92,7 +102,7 @@ impl MatchRoom {
         }
         if self.live.game().is_over() {
             // Its bearers have just been told the end; their credentials end with the match.
-            self.admission.credentials.revoke_all();
+            self.admission.credentials.end_match();
             self.end_credentials(cx);
         }
     }
@@ -110,13 +120,26 @@ impl MatchRoom {
 
     /// Replies of agents, each to its own owner's clients. An owner who is away misses them: chat is not kept (§12).
     fn send_said(&self, cx: &mut Cx<'_, Self>, said: &[Said]) {
-        for Said { owner, seat, tick, text } in said {
+        for Said { owner, seat, commander, tick, text } in said {
             let clients = self.clients.iter();
             let theirs = clients.filter(|(_, client)| client.principal.answers_for(owner, seat));
             let theirs: Vec<SessionId> = theirs.map(|(id, _)| *id).collect();
-            let body =
+            let mut body =
                 json!({ "op": "said", "team": seat.team, "role": seat.role, "tick": tick, "text": text });
+            if let Some(CommanderId(id)) = commander {
+                body["commander"] = json!(id);
+            }
             push::to_all(cx, &theirs, "playerthree:said", &body);
         }
+    }
+
+    /// A reply of a commander between matches, to its owner's own clients: a human token is good for a seat alone.
+    pub(crate) fn send_said_in_lobby(&self, cx: &mut Cx<'_, Self>, said: &SaidInLobby) {
+        let is_theirs = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } if account.owner == said.owner);
+        let theirs = self.clients.iter().filter(|(_, client)| is_theirs(client));
+        let theirs: Vec<SessionId> = theirs.map(|(id, _)| *id).collect();
+        let SaidInLobby { commander: CommanderId(id), role, text, .. } = said;
+        let body = json!({ "op": "said", "commander": id, "role": role, "tick": 0, "text": text });
+        push::to_all(cx, &theirs, "playerthree:said", &body);
     }
 }

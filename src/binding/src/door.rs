@@ -1,10 +1,11 @@
-//! The way into a match's room for other tasks: agents' calls, commanders' settings and answers that took a while. A caller
-//! of the door never waits for the room.
+//! The way into a match's room for other tasks: agents' calls, commanders' settings and chat, and answers that took a
+//! while. A caller of the door never waits for the room.
 
 use crate::room::Caller;
-use playerthree_host::{AgentCall, Answer, MatchDoor};
+use playerthree_game::Seat;
+use playerthree_host::{AgentCall, Answer, MatchDoor, SaidInLobby};
 use playerthree_rooms::{PostError, RoomHandle};
-use playerthree_session::{CallError, Code, CommanderId, Settings};
+use playerthree_session::{CallError, Code, CommanderId, Message, Settings};
 
 /// What other tasks post into a match's room.
 #[derive(Debug)]
@@ -13,6 +14,10 @@ pub enum Event {
     Agent(AgentCall),
     /// A commander's owner changed its settings.
     Follow(CommanderId, Settings),
+    /// A commander's owner wrote to it at a seat of this match.
+    Tell(CommanderId, Seat, Message),
+    /// A commander of somebody who is here said something between matches.
+    Said(SaidInLobby),
     /// A policy answered.
     Wake,
     /// What somebody asked beside the match has its answer.
@@ -29,6 +34,14 @@ impl MatchDoor for Door {
 
     fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError> {
         self.post(Event::Follow(commander, settings))
+    }
+
+    fn tell(&self, commander: CommanderId, seat: Seat, message: Message) -> Result<(), CallError> {
+        self.post(Event::Tell(commander, seat, message))
+    }
+
+    fn said(&self, said: SaidInLobby) -> Result<(), CallError> {
+        self.post(Event::Said(said))
     }
 }
 

@@ -70,7 +70,7 @@ impl Definition for GameRooms {
             seed: creation.seed.unwrap_or_else(random_seed),
             options: creation.options,
             teams: creation.teams,
-            alliances: None,
+            alliances: creation.alliances,
             bots: bots.clone(),
             observers: creation.observers,
             epoch: push::unix_millis(),

@@ -43,9 +43,11 @@ pub(crate) enum Prompt {
     Scopes(SeatValue),
     Controller(SeatValue),
     Stream(Stream),
-    Mint(SeatWish),
+    Mint(SeatTtl),
     Tell(Tell),
-    InviteObserver,
+    InviteObserver {
+        ttl_seconds: Option<u64>,
+    },
     Assign {
         wish: SeatWish,
         assignment: Assignment,
@@ -100,6 +102,7 @@ pub(crate) enum CommanderOp {
     Add(Value),
     Remove { commander: String },
     Rotate { commander: String },
+    Tell(Value),
     Settings { commander: String, settings: Value },
 }
 
@@ -151,6 +154,12 @@ struct Ready {
     team: Option<String>,
     role: String,
     ready: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct InviteObserver {
+    ttl_seconds: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -276,7 +285,7 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
             let role = members.remove("role")?.as_str()?.to_owned();
             Some(Prompt::Stream(Stream { role, request: members.into() }))
         }
-        "mint" => read(members.into()).map(Prompt::Mint),
+        "mint" => seat_ttl(members).map(Prompt::Mint),
         "tell" => {
             let team = match members.remove("team") {
                 None => None,
@@ -287,7 +296,9 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
         "mintHuman" => seat_ttl(members).map(Prompt::MintHuman),
         "renewHuman" => seat_ttl(members).map(Prompt::RenewHuman),
         "mintSpectator" => read(members.into()).map(Prompt::MintSpectator),
-        "inviteObserver" => read::<Nothing>(members.into()).map(|_| Prompt::InviteObserver),
+        "inviteObserver" => {
+            read(members.into()).map(|InviteObserver { ttl_seconds }| Prompt::InviteObserver { ttl_seconds })
+        }
         "assign" => read(members.into()).map(assign),
         "revoke" => read(members.into()).map(Prompt::Revoke),
         "ready" => read(members.into()).map(ready),
@@ -318,6 +329,8 @@ fn commander(name: &str, body: Value) -> Option<CommanderOp> {
         "commanders" => read::<Nothing>(body).map(|_| CommanderOp::List),
         // What a draft has to look like depends on the game.
         "addCommander" => Some(CommanderOp::Add(body)),
+        // So does what may be told.
+        "tellCommanders" => Some(CommanderOp::Tell(body)),
         "removeCommander" => read(body).map(|OneCommander { commander }| CommanderOp::Remove { commander }),
         "rotate" => read(body).map(|OneCommander { commander }| CommanderOp::Rotate { commander }),
         "commanderSettings" => read(body)
@@ -371,7 +384,7 @@ mod tests {
         let numbered = parse("mint", body).ok().unwrap();
         assert_eq!(numbered.seq, 7);
         assert!(
-            matches!(numbered.op, Op::Player(PlayerOp::Prompt(Prompt::Mint(SeatWish { team: Some(team), role }))) if team == "o" && role == "player")
+            matches!(numbered.op, Op::Player(PlayerOp::Prompt(Prompt::Mint(SeatTtl { wish: SeatWish { team: Some(team), role }, ttl_seconds: None }))) if team == "o" && role == "player")
         );
     }
 }

@@ -4,6 +4,7 @@ use playerthree_game::{Checked, Name, Seat};
 use playerthree_schema::{Invalid, PathPart, Schema, SchemaCode, t};
 use playerthree_session::{CallError, Match, Millis, ObserverPolicy, READY_SECONDS_MAX};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Longest observer delay that a room can ask for: a day.
 const OBSERVER_DELAY_MAX: i64 = 86_400_000;
@@ -58,6 +59,7 @@ pub(crate) struct Creation {
     pub(crate) options: Option<Value>,
     pub(crate) seed: Option<u32>,
     pub(crate) teams: Option<Vec<Name>>,
+    pub(crate) alliances: Option<BTreeMap<String, Vec<Name>>>,
     pub(crate) bots: Bots,
     pub(crate) private: bool,
     pub(crate) observers: ObserverPolicy,
@@ -110,6 +112,10 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
         ("token", t::opt(t::str(32))),
         ("seed", t::opt(t::int(0, i64::from(u32::MAX)))),
         ("teams", t::opt(t::list(teams(), manifest.teams.len() as u64))),
+        (
+            "alliances",
+            t::opt(t::list(t::list(teams(), manifest.teams.len() as u64), manifest.teams.len() as u64)),
+        ),
         ("bots", t::opt(t::literals(tiers))),
         ("private", t::opt(t::bool())),
         ("readySeconds", t::opt(t::int(1, READY_SECONDS_MAX.cast_signed()))),
@@ -157,10 +163,15 @@ pub(crate) fn creation(schema: &Schema, options: &Value) -> Result<Creation, Inv
         Some("nobody") => Bots::Nobody,
         Some(tier) => Bots::Tier(tier.into()),
     };
-    let names = |list: &Value| {
+    let names = |list: &Value| -> Vec<Name> {
         list.as_array().into_iter().flatten().filter_map(Value::as_str).map(Name::from).collect()
     };
+    // Agents of other people read the names of alliances, so the creator does not choose them (§15 own text).
+    let alliances = options.get("alliances").and_then(Value::as_array).map(|alliances| {
+        (1_u32..).zip(alliances).map(|(number, sides)| (format!("alliance-{number}"), names(sides))).collect()
+    });
     Ok(Creation {
+        alliances,
         options: options.get("match").cloned(),
         seed: options.get("seed").and_then(Value::as_u64).and_then(|seed| u32::try_from(seed).ok()),
         teams: options.get("teams").map(names),

@@ -61,6 +61,11 @@ pub(crate) fn observation<R: Room>(cx: &mut Cx<'_, R>, client: SessionId, pushed
     cx.send_frame(client, &frame("playerthree:observation", &body));
 }
 
+/// The identity cards of a match (§20.2).
+pub(crate) fn cards(cards: &[Value]) -> Value {
+    json!({ "op": "cards", "cards": cards })
+}
+
 /// The state of an observer's stream on the wire.
 pub(crate) fn observer_state(state: ObserverState) -> &'static str {
     match state {

@@ -2,11 +2,11 @@
 //! or refused with a closed code. Shapes are read in `ops`.
 
 use crate::bearers;
-use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatWish, Stream};
+use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatTtl, SeatWish, Stream};
 use crate::push;
 use crate::room::{Caller, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
-use playerthree_host::{Account, Answer, CLAIM_WITHIN};
+use playerthree_host::{Account, Answer, Ttl};
 use playerthree_rooms::{Cx, SessionId};
 use playerthree_session::{CallError, Code, Millis, Occupant, OwnerControl, Right, StreamRequest, Tell};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl MatchRoom {
             PlayerOp::ResolveApproval(resolve) => {
                 match self.owned(&account, &own, &SeatWish { team: resolve.team, role: resolve.role }) {
                     Ok(seat) => {
-                        self.live.resolve_approval(&seat, &resolve.id, resolve.approve, caller);
+                        self.live.resolve_approval(&seat, &resolve.id, resolve.approve, caller, now);
                         return None;
                     }
                     Err(error) => Err(error),
@@ -114,7 +114,7 @@ impl MatchRoom {
                 self.live.game_mut().tell(&account.owner, team, &message, now)?;
                 Ok(json!({}))
             }
-            Prompt::InviteObserver => self.invite_observer(),
+            Prompt::InviteObserver { ttl_seconds } => self.invite_observer(ttl_seconds),
             Prompt::MintHuman(wish) => self.mint_human(account, own, &wish),
             Prompt::RenewHuman(wish) => self.renew_human(account, own, &wish),
             Prompt::MintSpectator(wish) => self.mint_spectator(own, &wish),
@@ -191,7 +191,8 @@ impl MatchRoom {
     }
 
     /// Gives the person a token for an agent of theirs: on a seat they own, or on an open one that becomes theirs.
-    fn mint(&mut self, account: &Account, own: &Seat, wish: &SeatWish) -> Answer {
+    fn mint(&mut self, account: &Account, own: &Seat, SeatTtl { wish, ttl_seconds }: &SeatTtl) -> Answer {
+        let ttl = Ttl::of(*ttl_seconds)?;
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         if self.live.game().open_seats().any(|open| *open == seat) {
             let occupant = Occupant::Agent { owner: account.owner.clone(), display: account.display.clone() };
@@ -200,11 +201,11 @@ impl MatchRoom {
             return Err(Code::Forbidden.into());
         }
         let surface = Arc::clone(&self.surface);
-        let token =
-            self.agents.mint(Arc::clone(&self.match_id), seat.clone(), surface, Arc::clone(&self.door));
+        let (room, door) = (Arc::clone(&self.match_id), Arc::clone(&self.door));
+        let token = self.agents.mint(room, seat.clone(), surface, door, ttl);
         let (team, role) = (seat.team, seat.role);
         Ok(
-            json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(CLAIM_WITHIN), "mcpPath": "/mcp" }),
+            json!({ "team": team, "role": role, "token": token.reveal(), "expiresAt": expires(ttl.duration()), "mcpPath": "/mcp" }),
         )
     }
 }

@@ -116,6 +116,8 @@ pub struct MatchRoom {
     pub(crate) clients: BTreeMap<SessionId, Client>,
     /// Who reads the stream of a seat in person.
     pub(crate) streams: BTreeMap<Seat, SessionId>,
+    /// The identity cards that everybody was told of last.
+    pub(crate) cards: Vec<Value>,
     /// Who starts a match that its room holds: the first player, and after them another one who is here.
     pub(crate) host: Option<OwnerId>,
     join_schema: Arc<Schema>,
@@ -156,6 +158,7 @@ impl MatchRoom {
             admission: Admission::default(),
             clients: BTreeMap::new(),
             streams: BTreeMap::new(),
+            cards: Vec::new(),
             host: None,
             join_schema: parts.join_schema,
             bots: parts.bots,
@@ -225,6 +228,9 @@ impl MatchRoom {
             "teams": self.live.game().teams(),
             "surfaceHash": self.surface.hash,
         });
+        if let Some(alliances) = self.live.game().alliances() {
+            welcome["alliances"] = json!(alliances);
+        }
         let reads = match &state.principal {
             Principal::Player { seat, .. } => {
                 welcome["as"] = json!("player");
@@ -252,6 +258,7 @@ impl MatchRoom {
             if let Some(seats) = self.seats(client) {
                 push::send(cx, client, "playerthree:seats", &seats);
             }
+            push::send(cx, client, "playerthree:cards", &push::cards(&self.live.game().cards(self.now())));
             for message in self.live.game().view_messages(&team, None) {
                 cx.send_frame(client, &push::view(&team, &message));
             }
@@ -268,6 +275,12 @@ impl MatchRoom {
             // A game without `forfeit` simply goes on without the side.
             _ = self.live.game_mut().forfeit(&seat.team, now);
         }
+    }
+
+    /// Whether a client is here that holds the seat for its owner by a human token: it goes on playing it (§20).
+    fn is_borne(&self, seat: &Seat, owner: &OwnerId) -> bool {
+        let bears = |client: &Client| matches!(&client.principal, Principal::Human { account, seat: own } if own == seat && account.owner == *owner);
+        self.clients.values().any(bears)
     }
 
     /// Gives back the seats of people who left, as soon as no agent of theirs plays them.
@@ -340,6 +353,9 @@ impl MatchRoom {
         }
         if let Some(account) = principal.account() {
             self.mark_joined(&account.owner);
+            if self.players().all(|player| player.owner != account.owner) {
+                self.agents.commanders().unlisten(&self.surface, &account.owner, &self.match_id);
+            }
         }
         Some(principal)
     }
@@ -411,6 +427,8 @@ impl Room for MatchRoom {
         if let Principal::Player { account, .. } = &principal {
             self.start_clock(cx);
             self.host.get_or_insert_with(|| account.owner.clone());
+            let (owner, door) = (account.owner.clone(), Arc::clone(&self.door));
+            self.agents.commanders().listen(&self.surface, &owner, &self.match_id, door);
         }
         let now = self.now();
         let ops = Bucket::new(OPS_PER_SECOND, OPS_BURST, now);
@@ -464,7 +482,9 @@ impl Room for MatchRoom {
         let now = self.now();
         let Some(principal) = self.forget(client, now) else { return };
         if let Principal::Player { seat, account } = &principal {
-            self.release(seat);
+            if !self.is_borne(seat, &account.owner) {
+                self.release(seat);
+            }
             self.release_abandoned();
             self.pass_host_on(&account.owner);
         }
@@ -479,10 +499,18 @@ impl Room for MatchRoom {
             Event::Agent(call) if call.revoked.is_cancelled() => {
                 _ = call.reply.send(Err(Code::BadToken.into()));
             }
-            Event::Agent(AgentCall { seat, method, args, reply, .. }) => {
+            Event::Agent(AgentCall { seat, method, args, harness, reply, .. }) => {
+                if let Some(harness) = harness {
+                    self.live.game_mut().note_harness(&seat, &harness);
+                }
                 self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
             }
             Event::Follow(commander, settings) => self.live.game_mut().follow(&commander, &settings),
+            // A seat that changed hands meanwhile, or whose side its owner must not coach, gets no word.
+            Event::Tell(commander, seat, message) => {
+                _ = self.live.game_mut().tell_commander(&commander, &seat, &message, now);
+            }
+            Event::Said(said) => self.send_said_in_lobby(cx, &said),
             Event::Wake => self.live.take_in(now),
             Event::Answered(caller, answer) => self.answer(cx, caller, answer),
         }
@@ -510,6 +538,9 @@ impl Room for MatchRoom {
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
         self.release_commanders();
+        for player in self.players() {
+            self.agents.commanders().unlisten(&self.surface, &player.owner, &self.match_id);
+        }
         self.agents.revoke_match(&self.match_id);
     }
 }

@@ -4,20 +4,19 @@
 //! who waits on it is told at once.
 
 use crate::commanders::Commanders;
+use crate::credentials::Ttl;
+use crate::listeners::SaidInLobby;
 use crate::policies::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::Seat;
-use playerthree_session::{CallError, Code, CommanderId, Settings, Surface};
+use playerthree_session::{CallError, Code, CommanderId, Label, Message, Settings, Surface};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// How long a fresh seat token waits for its first use (§20: at most 600 seconds).
-pub const CLAIM_WITHIN: Duration = Duration::from_secs(600);
 
 /// Most unclaimed and live tokens of one seat. Minting past it revokes the oldest.
 pub const TOKENS_PER_SEAT: usize = 4;
@@ -31,6 +30,8 @@ pub struct AgentCall {
     pub method: String,
     /// Its arguments, unchecked.
     pub args: Value,
+    /// The program that the agent says it runs in, for its card.
+    pub harness: Option<Label>,
     /// Whether the caller's right has ended. A call that waited in a mailbox meanwhile must not be carried out.
     pub revoked: Revoked,
     /// Where the answer goes. A caller that went away has dropped the other end.
@@ -60,6 +61,35 @@ pub trait MatchDoor: Send + Sync + 'static {
 
     /// A commander's settings changed: the seats that it holds in this match have to follow (§7). Fails like a call.
     fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError>;
+
+    /// A commander's owner wrote to it at a seat that it holds in this match (§12). Fails like a call.
+    fn tell(&self, commander: CommanderId, seat: Seat, message: Message) -> Result<(), CallError>;
+
+    /// A commander of somebody who listens here said something between matches (§12). Fails like a call.
+    fn said(&self, said: SaidInLobby) -> Result<(), CallError>;
+}
+
+/// What every credential of an agent has: an end, and what its client says it is.
+#[derive(Debug, Default)]
+pub(crate) struct Credential {
+    revoked: CancellationToken,
+    harness: Mutex<Option<Label>>,
+}
+
+impl Credential {
+    pub(crate) fn revoked(&self) -> &CancellationToken {
+        &self.revoked
+    }
+
+    pub(crate) fn introduce(&self, harness: &str) {
+        if let Some(label) = Label::parse(harness) {
+            *self.harness.lock().unwrap_or_else(PoisonError::into_inner) = Some(label);
+        }
+    }
+
+    pub(crate) fn harness(&self) -> Option<Label> {
+        self.harness.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// A seat token's authority.
@@ -71,15 +101,22 @@ pub struct SeatGrant {
     /// The game.
     pub surface: Arc<Surface>,
     door: Arc<dyn MatchDoor>,
-    claim_before: Instant,
+    minted: Instant,
+    /// How long the token waits for its claim; a claimed one lasts as long as its seat's hold (§5).
+    ttl: Ttl,
     lease: Mutex<Option<Digest>>,
-    revoked: CancellationToken,
+    credential: Credential,
 }
 
 impl SeatGrant {
     /// Fires when the token stops being good.
     pub fn revoked(&self) -> &CancellationToken {
-        &self.revoked
+        self.credential.revoked()
+    }
+
+    /// The client says what program it is. Whatever is no [`Label`] says nothing.
+    pub fn introduce(&self, harness: &str) {
+        self.credential.introduce(harness);
     }
 
     /// Claims the token for one lease and returns its session id. Nothing once it is claimed.
@@ -91,6 +128,11 @@ impl SeatGrant {
         let (session, digest) = Token::mint();
         *lease = Some(digest);
         Some(session)
+    }
+
+    /// Whether nobody claimed the token in its time.
+    fn is_expired(&self) -> bool {
+        !self.is_claimed() && self.minted.elapsed() > self.ttl.duration()
     }
 
     /// Whether the token has been claimed.
@@ -109,12 +151,13 @@ impl SeatGrant {
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, method: &str, args: Value) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
-        let (seat, revoked) = (self.seat.clone(), Revoked::any([self.revoked.clone()]));
-        self.door.call(AgentCall { seat, method: method.to_owned(), args, revoked, reply })?;
+        let (seat, revoked) = (self.seat.clone(), Revoked::any([self.revoked().clone()]));
+        let (method, harness) = (method.to_owned(), self.credential.harness());
+        self.door.call(AgentCall { seat, method, args, harness, revoked, reply })?;
         tokio::select! {
             // A token that has ended gets no answer, not even one that is ready.
             biased;
-            () = self.revoked.cancelled() => Err(Code::BadToken.into()),
+            () = self.revoked().cancelled() => Err(Code::BadToken.into()),
             answer = answer => answer.unwrap_or_else(|_| Err(Code::BadToken.into())),
         }
     }
@@ -147,13 +190,14 @@ impl Agents {
         &self.commanders
     }
 
-    /// Mints a token for a seat.
+    /// Mints a token for a seat, to be claimed within `ttl`. A claimed one is good for as long as the seat's hold.
     pub fn mint(
         &self,
         match_id: Arc<str>,
         seat: Seat,
         surface: Arc<Surface>,
         door: Arc<dyn MatchDoor>,
+        ttl: Ttl,
     ) -> Token {
         self.bound(&match_id, &seat);
         let (token, digest) = Token::mint();
@@ -162,9 +206,10 @@ impl Agents {
             seat,
             surface,
             door,
-            claim_before: Instant::now() + CLAIM_WITHIN,
+            minted: Instant::now(),
+            ttl,
             lease: Mutex::new(None),
-            revoked: CancellationToken::new(),
+            credential: Credential::default(),
         };
         self.grants.insert(digest, Arc::new(grant));
         token
@@ -174,7 +219,7 @@ impl Agents {
     pub fn find(&self, token: &str) -> Option<Arc<SeatGrant>> {
         let digest = secret::digest(token);
         let grant = Arc::clone(&*self.grants.get(&digest)?);
-        if !grant.is_claimed() && Instant::now() > grant.claim_before {
+        if grant.is_expired() {
             self.grants.remove(&digest);
             return None;
         }
@@ -184,7 +229,7 @@ impl Agents {
     /// Ends one token: its lease was deleted by its holder.
     pub fn revoke(&self, token: &str) {
         if let Some((_, grant)) = self.grants.remove(&secret::digest(token)) {
-            grant.revoked.cancel();
+            grant.revoked().cancel();
         }
     }
 
@@ -208,7 +253,7 @@ impl Agents {
         self.grants.retain(|_, grant| {
             let keep = !ended(grant);
             if !keep {
-                grant.revoked.cancel();
+                grant.revoked().cancel();
             }
             keep
         });
@@ -216,22 +261,20 @@ impl Agents {
 
     /// Keeps the tokens of one seat under their bound: expired ones go first, then the oldest.
     fn bound(&self, match_id: &str, seat: &Seat) {
-        let now = Instant::now();
         let mut held: Vec<(Instant, Digest)> = self
             .grants
             .iter()
             .filter(|entry| *entry.match_id == *match_id && entry.seat == *seat)
-            .map(|entry| (entry.claim_before, *entry.key()))
+            .map(|entry| (entry.minted, *entry.key()))
             .collect();
         held.sort_unstable();
         let surplus = (held.len() + 1).saturating_sub(TOKENS_PER_SEAT);
-        for (index, (claim_before, digest)) in held.into_iter().enumerate() {
-            let expired =
-                claim_before < now && self.grants.get(&digest).is_some_and(|grant| !grant.is_claimed());
+        for (index, (_, digest)) in held.into_iter().enumerate() {
+            let expired = self.grants.get(&digest).is_some_and(|grant| grant.is_expired());
             if (index < surplus || expired)
                 && let Some((_, grant)) = self.grants.remove(&digest)
             {
-                grant.revoked.cancel();
+                grant.revoked().cancel();
             }
         }
     }

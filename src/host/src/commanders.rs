@@ -3,20 +3,21 @@
 //! Where a commander may be is decided by `session::Commanders`; here its token is kept as a digest, and whoever waits
 //! for one of its lanes is woken when that lane changes.
 
-use crate::agents::{AgentCall, MatchDoor, Revoked};
+use crate::agents::{AgentCall, Credential, MatchDoor, Revoked};
+use crate::listeners::Listeners;
 use crate::policies::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::{Name, Seat};
 use playerthree_session::{
-    CallError, Code, CommanderId, Commanders as Rules, Draft, FromLibrary, OwnerId, Place, Reservation,
-    Seated, Settings, Surface, WAITS_MAX,
+    CallError, Code, CommanderId, Commanders as Rules, Draft, FromLibrary, Inbox, Millis, OwnerId, Place,
+    Reservation, Seated, Settings, Surface, TellCommanders, ToldLane, WAITS_MAX,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// One commander's hold of one seat.
@@ -29,18 +30,23 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
+    /// Whether the seat was taken from the lane, or the lane from the seat.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
     /// Carries a call into the match and waits for its answer. `bad_token` once the hold or the credential is over, or
     /// the match gone.
     pub(crate) async fn call(
         &self,
         method: &str,
         args: Value,
-        credential: &CancellationToken,
+        credential: &Credential,
     ) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
-        let revoked = Revoked::any([credential.clone(), self.ended.clone()]);
-        let method = method.to_owned();
-        self.door.call(AgentCall { seat: self.seat.clone(), method, args, revoked, reply })?;
+        let revoked = Revoked::any([credential.revoked().clone(), self.ended.clone()]);
+        let (seat, method, harness) = (self.seat.clone(), method.to_owned(), credential.harness());
+        self.door.call(AgentCall { seat, method, args, harness, revoked, reply })?;
         // The match answers every wait of a hold that ends; a room that is gone drops the reply.
         answer.await.unwrap_or_else(|_| Err(Code::BadToken.into()))
     }
@@ -56,12 +62,18 @@ pub(crate) struct LaneBell {
 pub(crate) struct Roster {
     pub(crate) surface: Arc<Surface>,
     rules: Mutex<Rules<Hold>>,
+    pub(crate) listeners: Listeners,
     /// Milliseconds since this is what the rules' moments count.
-    pub(crate) clock: Instant,
+    clock: Instant,
     pub(crate) places: PolicyPlaces,
 }
 
 impl Roster {
+    /// Milliseconds since the roster was made: the rules' time.
+    pub(crate) fn now(&self) -> Millis {
+        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn rules(&self) -> MutexGuard<'_, Rules<Hold>> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,13 +84,18 @@ pub struct CommanderGrant {
     pub(crate) id: CommanderId,
     pub(crate) roster: Arc<Roster>,
     pub(crate) bells: Arc<BTreeMap<Name, LaneBell>>,
-    revoked: CancellationToken,
+    pub(crate) credential: Credential,
 }
 
 impl CommanderGrant {
     /// Fires when the token stops being good.
     pub fn revoked(&self) -> &CancellationToken {
-        &self.revoked
+        self.credential.revoked()
+    }
+
+    /// The client says what program it is. Whatever is no [`Label`] says nothing.
+    pub fn introduce(&self, harness: &str) {
+        self.credential.introduce(harness);
     }
 
     /// The game.
@@ -148,7 +165,7 @@ impl Commanders {
         id: &CommanderId,
     ) -> Result<Token, CallError> {
         // An empty patch changes nothing and says whose commander it is.
-        self.roster(surface).rules().patch(owner, id, &serde_json::json!({}))?;
+        self.roster(surface).rules().patch(owner, id, &serde_json::json!({}), |_, _| Ok(()))?;
         let before = self.revoke(id).ok_or(Code::Forbidden)?;
         Ok(self.grant(id.clone(), Arc::clone(&before.roster), Arc::clone(&before.bells)))
     }
@@ -159,8 +176,8 @@ impl Commanders {
     }
 
     /// Changes a commander's settings (§7), in the lobby and at its live seats. Fails `forbidden` unless the commander is
-    /// the owner's, `invalid` for a patch out of its schema, `busy` where its match has too much to do; the seats then
-    /// keep what they have until the next patch.
+    /// the owner's, `invalid` for a patch out of its schema, `busy` where its match has too much to do; nothing
+    /// changes then.
     pub fn patch(
         &self,
         surface: &Arc<Surface>,
@@ -168,15 +185,12 @@ impl Commanders {
         id: &CommanderId,
         patch: &Value,
     ) -> Result<Settings, CallError> {
-        let roster = self.roster(surface);
-        let settings = roster.rules().patch(owner, id, patch)?;
-        // One commander plays one match, so one door leads to all its seats.
-        let hold =
-            roster.surface.manifest.roles.iter().find_map(|role| roster.rules().place(id, role)?.hold());
-        if let Some(hold) = hold {
-            hold.door.follow(id.clone(), settings.clone())?;
-        }
-        Ok(settings)
+        let follow = |hold: &Hold, settings: &Settings| match hold.door.follow(id.clone(), settings.clone()) {
+            // A match that is gone has no seat to follow.
+            Err(error) if error.code == Code::BadToken => Ok(()),
+            followed => followed,
+        };
+        self.roster(surface).rules().patch(owner, id, patch, follow)
     }
 
     /// Keeps a seat of the next match for a lane, or gives it up (§4 `commanders.reserve`).
@@ -216,6 +230,7 @@ impl Commanders {
             isolation: taken.isolation,
             settings: taken.settings,
             library: taken.library,
+            metadata: taken.metadata,
             ready: taken.ready,
         })
     }
@@ -233,9 +248,32 @@ impl Commanders {
         self.roster(surface).rules().version(owner, id, role, version)
     }
 
-    /// The match has assigned the seat: the lane's lobby waits go on there.
-    pub fn seated(&self, id: &CommanderId, seat: &Seat) {
+    /// The match has assigned the seat: the lane's lobby waits go on there, and so does what its agent has not read.
+    pub fn seated(&self, surface: &Arc<Surface>, id: &CommanderId, seat: &Seat) -> Inbox {
+        let unread = self.roster(surface).rules().take_inbox(id, &seat.role);
         self.ring(id, &seat.role);
+        unread
+    }
+
+    /// An owner writes to commanders of theirs, wherever they are (§12 `commanders.tell`). Fails like the rules do, and
+    /// `busy` where a match has too much to do; other lanes have the message then. A match in which its owner must not
+    /// coach a side drops it.
+    pub fn tell(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        tell: &TellCommanders,
+    ) -> Result<(), CallError> {
+        let roster = self.roster(surface);
+        let told = roster.rules().tell(owner, tell, roster.now())?;
+        let mut done = Ok(());
+        for ToldLane { commander, role, hold } in told {
+            match hold {
+                None => self.ring(&commander, &role),
+                Some(hold) => done = done.and(hold.door.tell(commander, hold.seat, tell.message().clone())),
+            }
+        }
+        done
     }
 
     /// A hold ended. `before_start` is the seat's ready mark where the match never started.
@@ -249,12 +287,10 @@ impl Commanders {
     ) {
         let roster = self.roster(surface);
         let mut rules = roster.rules();
-        if let Some(Place::Seated(hold) | Place::Leaving(hold)) = rules.place(id, &seat.role)
-            && *hold.match_id == *match_id
-        {
-            rules.release(id, seat, match_id, before_start);
-            hold.ended.cancel();
-        }
+        let live = rules.place(id, &seat.role).and_then(Place::hold);
+        let holds = live.into_iter().chain(rules.ended(id, &seat.role));
+        holds.filter(|hold| *hold.match_id == *match_id).for_each(|hold| hold.ended.cancel());
+        rules.release(id, seat, match_id, before_start);
         drop(rules);
         self.ring(id, &seat.role);
     }
@@ -262,6 +298,23 @@ impl Commanders {
     /// The match is over for the seat's side: its commander is free again.
     pub fn finished(&self, surface: &Arc<Surface>, id: &CommanderId, seat: &Seat, match_id: &str) {
         self.roster(surface).rules().finished(id, seat, match_id);
+    }
+
+    /// The owner is in this match, and hears there what their commanders say between matches (§12), until
+    /// [`Self::unlisten`].
+    pub fn listen(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        match_id: &Arc<str>,
+        door: Arc<dyn MatchDoor>,
+    ) {
+        self.roster(surface).listeners.add(owner, match_id, door);
+    }
+
+    /// The owner is in this match no more.
+    pub fn unlisten(&self, surface: &Arc<Surface>, owner: &OwnerId, match_id: &str) {
+        self.roster(surface).listeners.remove(owner, match_id);
     }
 
     /// The authority of a presented token, nothing for an unknown or rotated one.
@@ -272,7 +325,7 @@ impl Commanders {
     /// Ends every token: the server stops.
     pub fn revoke_all(&self) {
         for grant in &self.grants {
-            grant.revoked.cancel();
+            grant.revoked().cancel();
         }
         self.grants.clear();
     }
@@ -280,21 +333,22 @@ impl Commanders {
     pub(crate) fn roster(&self, surface: &Arc<Surface>) -> Arc<Roster> {
         let fresh = || {
             let rules = Mutex::new(Rules::new(Arc::clone(surface)));
-            let (surface, places) = (Arc::clone(surface), self.places.clone());
-            Arc::new(Roster { surface, rules, clock: Instant::now(), places })
+            let (surface, listeners) = (Arc::clone(surface), Listeners::default());
+            let places = self.places.clone();
+            Arc::new(Roster { surface, rules, listeners, clock: Instant::now(), places })
         };
         Arc::clone(&self.rosters.entry(surface.hash.clone()).or_insert_with(fresh))
     }
 
     fn grant(&self, id: CommanderId, roster: Arc<Roster>, bells: Arc<BTreeMap<Name, LaneBell>>) -> Token {
         let (token, digest) = Token::mint();
-        let grant = CommanderGrant { id: id.clone(), roster, bells, revoked: CancellationToken::new() };
+        let grant = CommanderGrant { id: id.clone(), roster, bells, credential: Credential::default() };
         self.grants.insert(digest, Arc::new(grant));
         // Two rotations at once would each insert a token; the one that is overwritten here must not live on.
         if let Some((_, overwritten)) =
             self.digests.insert(id, digest).and_then(|before| self.grants.remove(&before))
         {
-            overwritten.revoked.cancel();
+            overwritten.revoked().cancel();
         }
         token
     }
@@ -302,7 +356,7 @@ impl Commanders {
     fn revoke(&self, id: &CommanderId) -> Option<Arc<CommanderGrant>> {
         let (_, digest) = self.digests.remove(id)?;
         let (_, grant) = self.grants.remove(&digest)?;
-        grant.revoked.cancel();
+        grant.revoked().cancel();
         Some(grant)
     }
 

@@ -15,7 +15,8 @@ use std::time::Duration;
 /// Unclaimed spectator tokens of one side, and unclaimed observer tokens of the match. A seat has one human token.
 pub const TOKENS_WAITING_MAX: usize = 64;
 
-/// How long a token is good for: at least 5 seconds, at most 600 (§20), 120 where nothing is said.
+/// How long a token is good for, and a seat or observer token may wait for its claim: at least 5 seconds, at most 600
+/// (§20), 120 where nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ttl(u64);
 
@@ -183,12 +184,12 @@ impl<L: Ord + Copy> Credentials<L> {
         self.mint(game, Grant::Spectator { team: team.clone() }, ttl, now)
     }
 
-    /// A token for one observer of a private match, good as long as any may be.
+    /// A token for one observer of a private match.
     ///
     /// # Errors
     /// `busy` while [`TOKENS_WAITING_MAX`] wait.
-    pub fn mint_observer(&mut self, now: Millis) -> Result<Token, CallError> {
-        self.keep(Grant::Observer, Ttl::MAX, now)
+    pub fn mint_observer(&mut self, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
+        self.keep(Grant::Observer, ttl, now)
     }
 
     fn mint(&mut self, game: &Match, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
@@ -214,6 +215,11 @@ impl<L: Ord + Copy> Credentials<L> {
     pub fn is_claimable(&self, token: &str, game: &Match, now: Millis) -> bool {
         let waiting = self.waiting.get(&secret::digest(token));
         waiting.is_some_and(|waiting| waiting.grant != Grant::Observer && waiting.stands(game, now))
+    }
+
+    /// What a token that waits is good for.
+    pub fn grant_of(&self, token: &str) -> Option<&Grant> {
+        self.waiting.get(&secret::digest(token)).map(|waiting| &waiting.grant)
     }
 
     /// Binds a human or spectator token to the lease of one connection, for good.
@@ -286,9 +292,10 @@ impl<L: Ord + Copy> Credentials<L> {
         self.revoke_where(|credential| credential.grant.is_human_of(seat));
     }
 
-    /// Ends every token and every lease: the match is over.
-    pub fn revoke_all(&mut self) {
-        self.revoke_where(|_| true);
+    /// Ends every human and spectator token and every lease: the match is over. Observers may still come: what they see
+    /// is late (§20.9).
+    pub fn end_match(&mut self) {
+        self.revoke_where(|credential| credential.grant != Grant::Observer);
     }
 
     fn revoke_where(&mut self, ends: impl Fn(&Credential) -> bool) {

@@ -6,7 +6,7 @@
 use crate::answers;
 use crate::policies::{Answered, NoProbe, Policies, PolicyPlaces, Probe};
 use crate::pools::Pools;
-use crate::practice::{PracticeId, Practices};
+use crate::practice::{PracticeId, Practices, Principal};
 use crate::trial::Trial;
 use playerthree_game::{Clock, Phase, Seat, SeatFacts};
 use playerthree_session::{
@@ -35,7 +35,7 @@ pub struct Live<R> {
     game: Match,
     policies: Policies,
     waits: HashMap<WaitId, (R, Option<Seat>)>,
-    probes: HashMap<Seat, (Activation, Option<R>)>,
+    probes: HashMap<Seat, Trying<R>>,
     practices: Practices,
     practising: HashMap<PracticeId, (R, Seat, Right)>,
     pools: Pools,
@@ -90,7 +90,7 @@ impl<R> Live<R> {
             }
         }
         for seat in changes.policies_ended.drain(..) {
-            self.end_policies(&seat, Code::NotInMatch);
+            self.end_policies(&seat, Code::NotInMatch, now);
         }
         for (policy, outcome) in changes.fared.drain(..) {
             self.pools.record(self.game.surface(), policy, outcome);
@@ -113,19 +113,19 @@ impl<R> Live<R> {
     ) -> Result<Handover, CallError> {
         let handover = self.game.assign_with(seat, occupant, control)?;
         if handover != Handover::SameOccupant {
-            self.end_policies(seat, Code::BadToken);
+            self.end_policies(seat, Code::BadToken, now);
             self.end_practices(seat, handover);
-            self.try_given();
+            self.try_given(now);
         }
         self.play_turns(now);
         Ok(handover)
     }
 
     /// Ends whatever runs or is tried out for a seat. Whoever waits for a trial learns why there will be none.
-    fn end_policies(&mut self, seat: &Seat, why: Code) {
+    fn end_policies(&mut self, seat: &Seat, why: Code, now: Millis) {
         self.policies.end(seat);
-        if let Some((_, Some(caller))) = self.probes.remove(seat) {
-            self.answers.push((caller, Err(why.into())));
+        if let Some(trying) = self.probes.remove(seat) {
+            self.tried(seat, trying, Err(why.into()), now);
         }
     }
 
@@ -152,9 +152,8 @@ impl<R> Live<R> {
             Ok(Step::Waiting(id)) => _ = self.waits.insert(id, (caller, agent)),
             Ok(Step::Practising(id)) => _ = self.practising.insert(id, (caller, seat.clone(), right)),
             Ok(Step::Probing(activation)) => {
-                // Only presence counts from here; the probe itself is bounded by the sandbox.
-                self.answered(agent, now);
-                self.probe(seat, activation, Some(caller));
+                let asked = Trying { activation, caller: Some(caller), agent: agent.is_some() };
+                self.probe(seat, asked, now);
             }
             Err(error) => self.finish(agent, caller, Err(error), now),
         }
@@ -179,9 +178,12 @@ impl<R> Live<R> {
     }
 
     /// The owner's answer to an approval request (§7). Agreeing tries the artifact first.
-    pub fn resolve_approval(&mut self, seat: &Seat, id: &str, approve: bool, caller: R) {
+    pub fn resolve_approval(&mut self, seat: &Seat, id: &str, approve: bool, caller: R, now: Millis) {
         match self.game.resolve_approval(seat, id, approve) {
-            Ok(Some(Approved::Probe(activation))) => self.probe(seat, activation, Some(caller)),
+            Ok(Some(Approved::Probe(activation))) => {
+                let trying = Trying { activation, caller: Some(caller), agent: false };
+                self.probe(seat, trying, now);
+            }
             Ok(Some(Approved::Publish(publication))) => {
                 let answer = self.publish(seat, &publication);
                 self.answers.push((caller, answer));
@@ -270,7 +272,9 @@ impl<R> Live<R> {
             options: self.game.practice_options(practice.options),
             surface,
         };
-        self.practices.start(&owner, most, trial)
+        let commander = self.game.commander(seat).cloned();
+        let principal = commander.map_or_else(|| Principal::Owner(owner.clone()), Principal::Commander);
+        self.practices.start(&owner, principal, most, trial)
     }
 
     fn deployed(
@@ -327,56 +331,61 @@ impl<R> Live<R> {
     // --- policies ------------------------------------------------------------------------------------------------
 
     /// Tries what seats were given and nobody tried yet (§20.5). One that finds no place is tried later.
-    fn try_given(&mut self) {
+    fn try_given(&mut self, now: Millis) {
         for (seat, activation) in self.game.due_activations() {
-            self.probe(&seat, activation, None);
+            self.probe(&seat, Trying { activation, caller: None, agent: false }, now);
         }
     }
 
-    fn probe(&mut self, seat: &Seat, activation: Activation, caller: Option<R>) {
-        let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
+    fn probe(&mut self, seat: &Seat, trying: Trying<R>, now: Millis) {
         // Whoever wrote the code answers for it.
-        let Some(owner) = activation.author().or_else(|| self.game.owner(seat)).cloned() else {
-            self.game.not_tried(seat, &activation);
-            self.answers.extend(caller.map(|caller| (caller, Err(Code::BadToken.into()))));
-            return;
+        let Some(owner) = trying.activation.author().or_else(|| self.game.owner(seat)).cloned() else {
+            return self.not_tried(seat, trying, Code::BadToken, now);
         };
-        match self.policies.probe(seat, &owner, &activation, &match_data) {
-            Ok(()) => _ = self.probes.insert(seat.clone(), (activation, caller)),
-            Err(NoProbe::Refused(error)) => self.probed(seat, &activation, caller, &Err(error)),
-            Err(refused @ (NoProbe::NoPlace | NoProbe::Barred)) => {
-                let code = if matches!(refused, NoProbe::Barred) { Code::RateLimited } else { Code::Busy };
-                self.game.not_tried(seat, &activation);
-                self.answers.extend(caller.map(|caller| (caller, Err(code.into()))));
-            }
+        // Without the data that the game has for the seat nothing is tried and nothing started (§10).
+        let Ok(match_data) = self.game.match_data(seat) else {
+            return self.not_tried(seat, trying, Code::Internal, now);
+        };
+        match self.policies.probe(seat, &owner, &trying.activation, &match_data) {
+            Ok(()) => _ = self.probes.insert(seat.clone(), trying),
+            Err(NoProbe::Refused(error)) => self.probed(seat, trying, &Err(error), now),
+            Err(NoProbe::NoPlace) => self.not_tried(seat, trying, Code::Busy, now),
+            Err(NoProbe::Barred) => self.not_tried(seat, trying, Code::RateLimited, now),
         }
     }
 
-    fn probed(
-        &mut self,
-        seat: &Seat,
-        activation: &Activation,
-        caller: Option<R>,
-        probe: &Result<Thought, PolicyError>,
-    ) {
-        let activated = self.game.activated(seat, activation, probe);
-        if matches!(activated, Activated::Active(_)) {
-            let match_data = self.game.match_data(seat).unwrap_or(Value::Null);
+    /// The activation could not be tried. The seat may ask again.
+    fn not_tried(&mut self, seat: &Seat, trying: Trying<R>, why: Code, now: Millis) {
+        self.game.not_tried(seat, &trying.activation);
+        self.tried(seat, trying, Err(why.into()), now);
+    }
+
+    /// Whoever asked for the trial learns what came of it.
+    fn tried(&mut self, seat: &Seat, trying: Trying<R>, answer: Answer, now: Millis) {
+        self.answered(trying.agent.then(|| seat.clone()), now);
+        self.answers.extend(trying.caller.map(|caller| (caller, answer)));
+    }
+
+    fn probed(&mut self, seat: &Seat, trying: Trying<R>, probe: &Result<Thought, PolicyError>, now: Millis) {
+        let activated = self.game.activated(seat, &trying.activation, probe);
+        if matches!(activated, Activated::Active(_))
+            && let Ok(match_data) = self.game.match_data(seat)
+        {
             self.policies.start(seat, &match_data);
         }
         self.policies.end_probe(seat);
-        let Some(caller) = caller else { return };
-        self.answers.push((caller, answers::trial(activation, probe, activated)));
+        let answer = answers::trial(&trying.activation, probe, activated);
+        self.tried(seat, trying, answer, now);
     }
 
     /// Takes in what policies answered since the last call, and goes on with a round that waited for them.
     pub fn take_in(&mut self, now: Millis) {
         while let Some(answered) = self.policies.next_answer() {
             match answered {
-                Answered::Probing(seat) => self.probe_loaded(&seat),
+                Answered::Probing(seat) => self.probe_loaded(&seat, now),
                 Answered::Probed(seat, probe) => {
-                    if let Some((activation, caller)) = self.probes.remove(&seat) {
-                        self.probed(&seat, &activation, caller, &probe);
+                    if let Some(trying) = self.probes.remove(&seat) {
+                        self.probed(&seat, trying, &probe, now);
                     }
                 }
                 Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
@@ -398,15 +407,15 @@ impl<R> Live<R> {
     }
 
     /// A probe's instance is up: let it think about what its seat sees.
-    fn probe_loaded(&mut self, seat: &Seat) {
+    fn probe_loaded(&mut self, seat: &Seat, now: Millis) {
         let declared = self.policies.probe_detail(seat);
         let probe = match self.game.probe_observation(seat, &declared) {
             Ok(observation) => self.policies.think_probe(seat, &observation),
             Err(_) => Probe::Failed(PolicyError { code: "bad_output", message: None }),
         };
         let Probe::Failed(error) = probe else { return };
-        if let Some((activation, caller)) = self.probes.remove(seat) {
-            self.probed(seat, &activation, caller, &Err(error));
+        if let Some(trying) = self.probes.remove(seat) {
+            self.probed(seat, trying, &Err(error), now);
         }
     }
 
@@ -466,7 +475,7 @@ impl<R> Live<R> {
     pub fn heartbeat(&mut self, now: Millis) {
         self.take_in(now);
         self.policies.restart_due(now, &self.game);
-        self.try_given();
+        self.try_given(now);
         self.game.heartbeat(now);
     }
 
@@ -512,4 +521,12 @@ enum Step {
     Waiting(WaitId),
     Practising(PracticeId),
     Probing(Activation),
+}
+
+/// An activation that is tried out, who waits for what comes of it, and whether that is the seat's agent, which is present
+/// meanwhile (§8).
+struct Trying<R> {
+    activation: Activation,
+    caller: Option<R>,
+    agent: bool,
 }

@@ -1,10 +1,15 @@
 //! A commander's calls (§4 "Agent sessions"): routed to the match that seats the lane, else answered in the lobby. A wait
-//! that begins in the lobby goes on in the match that seats its lane meanwhile.
+//! that begins in the lobby goes on in the match that seats its lane meanwhile. What the owner told between matches (§12)
+//! is delivered with the lane's next answer to `observe` or `wait`, once.
 
 use crate::commanders::{CommanderGrant, Hold};
-use playerthree_game::{Name, Phase, SeatFacts};
-use playerthree_session::{Call, CallError, Code, Millis, Place};
+use crate::listeners::SaidInLobby;
+use crate::practice::{self, Principal};
+use crate::trial::Trial;
+use playerthree_game::{Name, Phase, Seat, SeatFacts};
+use playerthree_session::{Call, CallError, Code, Millis, Place, Practice};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -22,10 +27,18 @@ impl CommanderGrant {
     }
 
     async fn route(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+        // A message comes before the retained end, which stays for the next wait (§4).
+        let ended = self.roster.rules().ended(&self.id, role);
+        if method == "wait"
+            && !self.has_messages(role)
+            && let Some(hold) = ended
+            && let Some(told) = self.told_the_end(role, &hold, &args).await
+        {
+            return told;
+        }
         match self.place(role)? {
             Place::Seated(hold) => self.in_match(role, &hold, method, args).await,
-            Place::Leaving(hold) if method == "wait" => self.last_wait(role, &hold, args).await,
-            Place::Leaving(_) | Place::Lobby => self.in_lobby(role, method, &args).await,
+            Place::Lobby => self.in_lobby(role, method, &args).await,
         }
     }
 
@@ -40,35 +53,52 @@ impl CommanderGrant {
         method: &str,
         args: Value,
     ) -> Result<Value, CallError> {
-        let answer = hold.call(method, args, self.revoked()).await;
-        let ended = |answer: &Value| answer.get("wake").is_some_and(|wake| wake == "ended");
+        let answer = hold.call(method, args, &self.credential).await;
         match answer {
-            Ok(answer) if ended(&answer) => {
+            Ok(answer) if is_end(&answer) => {
                 self.roster.rules().told_the_end(&self.id, role);
                 Ok(answer)
             }
             // The hold ended under the call: it is answered where the lane is now (§4 "Mid-match seat assignment"). A
-            // room that is gone without a word holds nobody.
+            // room that is gone without a word holds nobody; a hold that was ended may have a newer one after it.
             Err(error) if error.code == Code::BadToken => {
-                self.roster.rules().release(&self.id, &hold.seat, &hold.match_id, None);
+                if !hold.has_ended() {
+                    self.roster.rules().release(&self.id, &hold.seat, &hold.match_id, None);
+                }
                 self.after(role, method)
             }
             answer => answer,
         }
     }
 
-    /// The terminal result, kept for one wait.
-    async fn last_wait(&self, role: &Name, hold: &Hold, mut args: Value) -> Result<Value, CallError> {
-        Call::parse(self.surface(), "wait", &args)?;
-        args["seconds"] = json!(0);
+    /// The terminal result, kept for one wait. Nothing where it was told already, to a caller that never read it or to
+    /// another credential of the seat: then the wait is one like any other.
+    async fn told_the_end(&self, role: &Name, hold: &Hold, args: &Value) -> Option<Result<Value, CallError>> {
+        if let Err(error) = Call::parse(self.surface(), "wait", args) {
+            return Some(Err(error));
+        }
+        let mut last = args.clone();
+        last["seconds"] = json!(0);
         // Something else may be told first, such as an owner's message; the end stays for the wait after it.
-        self.in_match(role, hold, "wait", args).await
+        let answer = hold.call("wait", last, &self.credential).await;
+        match answer {
+            Err(error) if matches!(error.code, Code::NotInMatch | Code::BadToken) => {
+                self.roster.rules().told_the_end(&self.id, role);
+                None
+            }
+            Ok(answer) if is_end(&answer) => {
+                self.roster.rules().told_the_end(&self.id, role);
+                Some(Ok(answer))
+            }
+            answer => Some(answer),
+        }
     }
 
     /// What a call comes to whose seat was lost while it ran.
     fn after(&self, role: &Name, method: &str) -> Result<Value, CallError> {
         match method {
-            "wait" | "observe" | "ready" => self.state(role),
+            "wait" | "observe" => self.observed(role),
+            "ready" => self.state(role),
             _ => Err(Code::NotInMatch.into()),
         }
     }
@@ -85,11 +115,12 @@ impl CommanderGrant {
                 let window = surface.knowledge.skill_window(&name, &path, offset);
                 window.map(|window| window.to_json()).ok_or_else(|| Code::Invalid.into())
             }
-            Call::Observe(_) => self.state(role),
+            Call::Observe(_) => self.observed(role),
             Call::Ready => {
                 self.roster.rules().ready(&self.id, role);
                 self.state(role)
             }
+            Call::Say(text) => self.say(role, &text),
             Call::Wait(wait) => self.lobby_wait(role, wait.millis, args).await,
             Call::PolicyDeploy(artifact) => self.deploy(role, artifact).await,
             Call::PolicyRollback(version) => self.rollback(role, version).await,
@@ -98,6 +129,7 @@ impl CommanderGrant {
                 Ok(json!({ "policy": status.ok_or(Code::Forbidden)? }))
             }
             Call::Publish => self.publish(role),
+            Call::Practice(practice) => self.practise(role, *practice).await,
             // Nothing else can be done without a seat.
             _ => Err(Code::NotInMatch.into()),
         }
@@ -121,20 +153,73 @@ impl CommanderGrant {
     }
 
     fn state(&self, role: &Name) -> Result<Value, CallError> {
-        let state = self.roster.rules().lobby_state(&self.id, role, self.now());
+        let state = self.roster.rules().lobby_state(&self.id, role, self.roster.now());
         state.ok_or_else(|| Code::Forbidden.into())
     }
 
-    fn now(&self) -> Millis {
-        u64::try_from(self.roster.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    /// The lobby state and what the owner told, which is read with it.
+    fn observed(&self, role: &Name) -> Result<Value, CallError> {
+        let mut state = self.state(role)?;
+        if let Some(messages) = self.roster.rules().take_inbox(&self.id, role).take() {
+            state["messages"] = messages;
+        }
+        Ok(state)
     }
 
-    /// Waits for a new or changed seat, at most so long; a lane that is seated meanwhile waits on in its match.
+    /// The answer of a lobby wait: what [`Self::observed`] says, and whether a message ended it.
+    fn waited(&self, role: &Name) -> Result<Value, CallError> {
+        let mut state = self.observed(role)?;
+        if state.get("messages").is_some() {
+            state["wake"] = json!("owner_message");
+        }
+        Ok(state)
+    }
+
+    fn has_messages(&self, role: &Name) -> bool {
+        self.roster.rules().has_messages(&self.id, role)
+    }
+
+    /// A word to the owner, who hears it in the matches where they are.
+    fn say(&self, role: &Name, text: &str) -> Result<Value, CallError> {
+        let (owner, text) = self.roster.rules().say(&self.id, role, text, self.roster.now())?;
+        let (commander, role) = (self.id.clone(), role.clone());
+        self.roster.listeners.tell(&SaidInLobby { owner, commander, role, text });
+        Ok(json!({ "ok": true, "tick": 0 }))
+    }
+
+    /// A practice between matches (§13): a match of the game's own sides, and of the options that were given.
+    async fn practise(&self, role: &Name, practice: Practice) -> Result<Value, CallError> {
+        let surface = Arc::clone(self.surface());
+        let limits = surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
+        let (most, team) = (limits.concurrent, surface.manifest.teams.first().ok_or(Code::Internal)?);
+        let seat = Seat::new(team, role);
+        let (artifact, version) = self.roster.rules().practice_artifact(&self.id, role, practice.artifact)?;
+        let owner = self.roster.rules().owner(&self.id).cloned().ok_or(Code::BadToken)?;
+        let trial = Trial {
+            teams: None,
+            alliances: None,
+            seat,
+            artifact,
+            version,
+            opponent: practice.opponent,
+            allies: practice.allies,
+            ticks: practice.ticks,
+            seed: practice.seed,
+            options: practice.options,
+            surface,
+        };
+        practice::played(&self.roster.places, &owner, Principal::Commander(self.id.clone()), most, trial)
+            .await
+    }
+
+    /// Waits for a word of the owner's, a decided approval or a new or changed seat, at most so long; a lane that is seated
+    /// meanwhile waits on in its match.
     async fn lobby_wait(&self, role: &Name, millis: Millis, args: &Value) -> Result<Value, CallError> {
         let bell = self.bells.get(role).ok_or(Code::Forbidden)?;
         let _place = bell.waits.try_acquire().map_err(|_| Code::Busy)?;
         let mut changed = bell.changed.subscribe();
         let deadline = Instant::now() + Duration::from_millis(millis);
+        let since = self.roster.rules().changes(&self.id, role);
         loop {
             if let Place::Seated(hold) = self.place(role)? {
                 let left = deadline.saturating_duration_since(Instant::now());
@@ -142,17 +227,25 @@ impl CommanderGrant {
                 args["seconds"] = json!(left.as_secs_f64());
                 return self.in_match(role, &hold, "wait", args).await;
             }
+            if self.has_messages(role) {
+                return self.waited(role);
+            }
             if self.roster.rules().take_decided(&self.id, role) {
                 let mut state = self.state(role)?;
                 state["wake"] = json!("approval");
                 return Ok(state);
             }
             let timed_out = Instant::now() >= deadline;
-            if timed_out || self.roster.rules().has_news(&self.id, role) {
-                return self.state(role);
+            if timed_out || self.roster.rules().has_news(&self.id, role, since) {
+                return self.waited(role);
             }
             // A bell that is gone went with its commander, whose token then has ended.
             _ = tokio::time::timeout_at(deadline, changed.changed()).await;
         }
     }
+}
+
+/// Whether a wait's answer tells how the match ended for its seat.
+fn is_end(answer: &Value) -> bool {
+    answer.get("wake").is_some_and(|wake| wake == "ended")
 }

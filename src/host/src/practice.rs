@@ -1,46 +1,56 @@
-//! Practice matches of one live match's seats (§13): each on a thread of its own that everything else goes before.
+//! Practice matches (§13), of a live match's seats and of commanders between matches: each on a thread of its own that
+//! everything else goes before.
 //!
 //! A practice must never touch the live match, and never outlive the interest in its result.
 
 use crate::policies::PolicyPlaces;
 use crate::trial::{Trial, TrialResult};
-use playerthree_session::{CallError, Code, OwnerId};
+use playerthree_session::{CallError, Code, CommanderId, OwnerId};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+use tokio::sync::oneshot;
+
+/// Whose practices count together (§13): a named commander's in its lobby and in any match, and those of all nameless
+/// agents of an owner.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Principal {
+    Commander(CommanderId),
+    Owner(OwnerId),
+}
 
 /// How many practices each principal has under way, over all matches of the process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Principals(Arc<Mutex<HashMap<OwnerId, u32>>>);
+pub(crate) struct Principals(Arc<Mutex<HashMap<Principal, u32>>>);
 
 impl Principals {
     /// One more for this principal, unless there are as many as the game allows (§3 `practice.concurrent`).
-    fn enter(&self, owner: &OwnerId, most: u32) -> Option<Entered> {
+    fn enter(&self, principal: Principal, most: u32) -> Option<Entered> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = running.entry(owner.clone()).or_default();
+        let count = running.entry(principal.clone()).or_default();
         if *count >= most {
             return None;
         }
         *count += 1;
-        Some(Entered { principals: self.clone(), owner: owner.clone() })
+        Some(Entered { principals: self.clone(), principal })
     }
 }
 
 /// One practice of a principal, until it is dropped.
 struct Entered {
     principals: Principals,
-    owner: OwnerId,
+    principal: Principal,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         let mut running = self.principals.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = running.get_mut(&self.owner) {
+        if let Some(count) = running.get_mut(&self.principal) {
             *count -= 1;
             if *count == 0 {
-                running.remove(&self.owner);
+                running.remove(&self.principal);
             }
         }
     }
@@ -62,6 +72,7 @@ pub(crate) struct Practices {
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
+#[derive(Default)]
 struct Running {
     stop: Arc<AtomicBool>,
 }
@@ -78,34 +89,24 @@ impl Practices {
         Self { places, running: HashMap::new(), last: 0, sender, receiver, wake }
     }
 
-    /// Starts a practice. Fails `rate_limited` for an owner whose policies hang, and `busy` when the owner has as many
-    /// practices as the game allows or no place for another policy is left.
+    /// Starts a practice. Fails like [`launch`].
     pub(crate) fn start(
         &mut self,
         owner: &OwnerId,
+        principal: Principal,
         most: u32,
         trial: Trial,
     ) -> Result<PracticeId, CallError> {
-        if self.places.is_barred(owner) {
-            return Err(Code::RateLimited.into());
-        }
-        let entered = self.places.practising().enter(owner, most).ok_or(Code::Busy)?;
-        let place = self.places.take().ok_or(Code::Busy)?;
-        self.last += 1;
-        let id = self.last;
-        let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, sender, wake) = (Arc::clone(&stop), self.sender.clone(), Arc::clone(&self.wake));
-        let workers = self.places.practice_workers().clone();
-        let play = move || {
-            playerthree_sandbox::yield_to_everything();
-            let result = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
-            drop((entered, place));
+        let id = self.last + 1;
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let done = move |ended| {
             // The match may be gone; then nobody waits for this.
-            _ = sender.send((id, result));
+            _ = sender.send((id, ended));
             wake();
         };
-        thread::Builder::new().name("practice".to_owned()).spawn(play).map_err(|_| Code::Busy)?;
-        self.running.insert(id, Running { stop });
+        let running = launch(&self.places, owner, principal, most, trial, done)?;
+        self.last = id;
+        self.running.insert(id, running);
         Ok(id)
     }
 
@@ -123,4 +124,48 @@ impl Practices {
     pub(crate) fn cancel(&mut self, id: PracticeId) {
         self.running.remove(&id);
     }
+}
+
+/// Plays one practice between matches and waits for its result, which is not kept for anybody else. Fails like [`launch`].
+///
+/// Cancel safe: a practice that nobody waits for stops at its next tick.
+pub(crate) async fn played(
+    places: &PolicyPlaces,
+    owner: &OwnerId,
+    principal: Principal,
+    most: u32,
+    trial: Trial,
+) -> Result<Value, CallError> {
+    let (sender, ended) = oneshot::channel();
+    let _running = launch(places, owner, principal, most, trial, move |ended| _ = sender.send(ended))?;
+    let ended = ended.await.map_err(|_| Code::Internal)?;
+    Ok(ended?.to_json())
+}
+
+/// Starts a practice on a thread of its own, which calls `done` with its result. Fails `rate_limited` for an owner whose
+/// policies hang, and `busy` when the principal has as many practices as the game allows or no place for another policy
+/// is left.
+fn launch(
+    places: &PolicyPlaces,
+    owner: &OwnerId,
+    principal: Principal,
+    most: u32,
+    trial: Trial,
+    done: impl FnOnce(Ended) + Send + 'static,
+) -> Result<Running, CallError> {
+    if places.is_barred(owner) {
+        return Err(Code::RateLimited.into());
+    }
+    let entered = places.practising().enter(principal, most).ok_or(Code::Busy)?;
+    let place = places.take().ok_or(Code::Busy)?;
+    let running = Running::default();
+    let (stopped, workers) = (Arc::clone(&running.stop), places.practice_workers().clone());
+    let play = move || {
+        playerthree_sandbox::yield_to_everything();
+        let ended = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
+        drop((entered, place));
+        done(ended);
+    };
+    thread::Builder::new().name("practice".to_owned()).spawn(play).map_err(|_| Code::Busy)?;
+    Ok(running)
 }

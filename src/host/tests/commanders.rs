@@ -8,11 +8,13 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
-use playerthree_host::{AgentCall, Agents, Answer, CommanderGrant, MatchDoor, PolicyPlaces, Token};
+use playerthree_host::{
+    AgentCall, Agents, Answer, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, Token,
+};
 use playerthree_sandbox::Workers;
 use playerthree_session::{
-    CallError, Code, CommanderId, CommanderKind, Draft, Isolation, OwnerId, Reservation, Settings, StartKind,
-    StartsWhen, Surface,
+    CallError, Code, CommanderId, CommanderKind, Draft, Isolation, Message, Metadata, OwnerId, Reservation,
+    Settings, StartKind, StartsWhen, Surface, TellCommanders,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,15 +22,28 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// A way into a match that the test answers for.
-struct Desk(mpsc::UnboundedSender<AgentCall>, mpsc::UnboundedSender<(CommanderId, Settings)>);
+struct Desk {
+    calls: mpsc::UnboundedSender<AgentCall>,
+    followed: mpsc::UnboundedSender<(CommanderId, Settings)>,
+    told: mpsc::UnboundedSender<(CommanderId, Seat, Message)>,
+    said: mpsc::UnboundedSender<SaidInLobby>,
+}
 
 impl MatchDoor for Desk {
     fn call(&self, call: AgentCall) -> Result<(), CallError> {
-        self.0.send(call).map_err(|_| Code::BadToken.into())
+        self.calls.send(call).map_err(|_| Code::BadToken.into())
     }
 
     fn follow(&self, commander: CommanderId, settings: Settings) -> Result<(), CallError> {
-        self.1.send((commander, settings)).map_err(|_| Code::BadToken.into())
+        self.followed.send((commander, settings)).map_err(|_| Code::BadToken.into())
+    }
+
+    fn tell(&self, commander: CommanderId, seat: Seat, message: Message) -> Result<(), CallError> {
+        self.told.send((commander, seat, message)).map_err(|_| Code::BadToken.into())
+    }
+
+    fn said(&self, said: SaidInLobby) -> Result<(), CallError> {
+        self.said.send(said).map_err(|_| Code::BadToken.into())
     }
 }
 
@@ -37,6 +52,8 @@ struct House {
     surface: Arc<Surface>,
     calls: mpsc::UnboundedReceiver<AgentCall>,
     followed: mpsc::UnboundedReceiver<(CommanderId, Settings)>,
+    told: mpsc::UnboundedReceiver<(CommanderId, Seat, Message)>,
+    said: mpsc::UnboundedReceiver<SaidInLobby>,
     door: Arc<Desk>,
 }
 
@@ -51,15 +68,13 @@ fn ground() -> Seat {
 impl House {
     fn new() -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
-        let (door, calls) = mpsc::unbounded_channel();
-        let (told, followed) = mpsc::unbounded_channel();
-        Self {
-            agents: Agents::new(PolicyPlaces::new(8, Workers::of_this_program())),
-            surface,
-            calls,
-            followed,
-            door: Arc::new(Desk(door, told)),
-        }
+        let (to_calls, calls) = mpsc::unbounded_channel();
+        let (to_followed, followed) = mpsc::unbounded_channel();
+        let (to_told, told) = mpsc::unbounded_channel();
+        let (to_said, said) = mpsc::unbounded_channel();
+        let door = Desk { calls: to_calls, followed: to_followed, told: to_told, said: to_said };
+        let agents = Agents::new(PolicyPlaces::new(8, Workers::of_this_program()));
+        Self { agents, surface, calls, followed, told, said, door: Arc::new(door) }
     }
 
     fn add(&self, name: &str) -> (CommanderId, Token) {
@@ -68,6 +83,7 @@ impl House {
             roles: vec!["ground".into(), "air".into()],
             isolation: Isolation::Independent,
             kind: CommanderKind::Agent,
+            metadata: Metadata::default(),
         };
         self.agents.commanders().add(&self.surface, &ann(), draft).unwrap()
     }
@@ -86,7 +102,7 @@ impl House {
         let door = Arc::clone(&self.door) as Arc<dyn MatchDoor>;
         let commanders = self.agents.commanders();
         commanders.seat(&self.surface, (&ann(), "Ann"), id, &ground(), &match_id.into(), door)?;
-        commanders.seated(id, &ground());
+        commanders.seated(&self.surface, id, &ground());
         Ok(())
     }
 
@@ -311,4 +327,211 @@ async fn changed_settings_reach_the_live_seat_and_the_next_briefing() {
     house.agents.commanders().patch(&house.surface, &ann(), &id, &json!({ "scopes": [] })).unwrap();
     let (who, settings) = house.followed.try_recv().unwrap();
     assert_eq!((who, settings.scopes().len()), (id, 0));
+}
+
+impl House {
+    fn tell(&self, id: &CommanderId, text: &str) {
+        let message = json!({ "commanders": [id.0], "text": text });
+        let tell = TellCommanders::parse(&self.surface, message).unwrap();
+        self.agents.commanders().tell(&self.surface, &ann(), &tell).unwrap();
+    }
+}
+
+fn texts(answer: &Value) -> Vec<&str> {
+    let messages = answer["messages"].as_array().into_iter().flatten();
+    messages.map(|message| message["text"].as_str().unwrap()).collect()
+}
+
+/// §4, §12: between matches a message ends a wait of each addressed lane, is read once, and is read by an observation too.
+#[tokio::test(start_paused = true)]
+async fn a_message_ends_a_lobby_wait_and_comes_once() {
+    let house = House::new();
+    let ((id, token), (_, other)) = (house.add("Falcon"), house.add("Heron"));
+    let (grant, stranger) = (house.grant(&token), house.grant(&other));
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    let elsewhere = begin(&stranger, "wait", json!({ "seconds": 60 })).await;
+    house.tell(&id, "look north");
+    let told = wait.await.unwrap().unwrap();
+    assert_eq!(
+        (&told["phase"], &told["wake"], texts(&told)),
+        (&json!("lobby"), &json!("owner_message"), vec!["look north"])
+    );
+    assert!(!elsewhere.is_finished(), "nobody else's wait ends");
+    assert_eq!(ask(&grant, "wait", json!({ "seconds": 1 })).await.unwrap().get("messages"), None);
+    house.tell(&id, "look south");
+    assert_eq!(ask(&grant, "ready", json!({})).await.unwrap().get("messages"), None);
+    let observed = ask(&grant, "observe", json!({})).await.unwrap();
+    assert_eq!((texts(&observed), observed.get("wake")), (vec!["look south"], None));
+}
+
+/// §12: a lane that plays hears of it from its match; one that is seated takes along what it has not read.
+#[tokio::test(start_paused = true)]
+async fn messages_follow_a_commander_into_its_match() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    house.tell(&id, "before");
+    let door = Arc::clone(&house.door) as Arc<dyn MatchDoor>;
+    let commanders = house.agents.commanders();
+    commanders.seat(&house.surface, (&ann(), "Ann"), &id, &ground(), &"one".into(), door).unwrap();
+    let unread = commanders.seated(&house.surface, &id, &ground()).take().unwrap();
+    assert_eq!(unread[0]["text"], "before");
+    house.tell(&id, "within");
+    let (who, seat, _) = house.told.try_recv().unwrap();
+    assert_eq!((who, seat), (id.clone(), ground()));
+    assert!(house.told.try_recv().is_err(), "the other lane is in the lobby");
+    let air = grant.call(&Name::from("air"), "observe", json!({})).await.unwrap();
+    assert_eq!(texts(&air), ["before", "within"]);
+}
+
+/// §4: a message comes before the retained end of a match, and neither swallows the other.
+#[tokio::test(start_paused = true)]
+async fn a_message_comes_before_the_retained_end() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    house.seat(&id, "one").unwrap();
+    house.agents.commanders().finished(&house.surface, &id, &ground(), "one");
+    house.tell(&id, "well played");
+    let told = ask(&grant, "wait", json!({ "seconds": 60 })).await.unwrap();
+    assert_eq!((&told["wake"], texts(&told)), (&json!("owner_message"), vec!["well played"]));
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    house.arrived().await.reply.send(Ok(json!({ "phase": "match", "wake": "ended" }))).unwrap();
+    assert_eq!(wait.await.unwrap().unwrap()["wake"], "ended");
+}
+
+/// §12: what a commander says between matches reaches its owner in the matches where they are, and nobody else.
+#[tokio::test(start_paused = true)]
+async fn what_is_said_in_the_lobby_reaches_the_owner_where_they_are() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    let say = json!({ "text": "ready when you are" });
+    assert_eq!(ask(&grant, "say", say.clone()).await.unwrap(), json!({ "ok": true, "tick": 0 }));
+    let door = Arc::clone(&house.door) as Arc<dyn MatchDoor>;
+    let commanders = house.agents.commanders();
+    commanders.listen(&house.surface, &OwnerId("bob".into()), &"one".into(), Arc::clone(&door));
+    ask(&grant, "say", say.clone()).await.unwrap();
+    assert!(house.said.try_recv().is_err(), "nobody but its owner hears it, and nobody later");
+    let commanders = house.agents.commanders();
+    commanders.listen(&house.surface, &ann(), &"one".into(), door);
+    ask(&grant, "say", say.clone()).await.unwrap();
+    let said = house.said.try_recv().unwrap();
+    assert_eq!(
+        (said.owner, said.commander, &*said.role, &*said.text),
+        (ann(), id, "ground", "ready when you are")
+    );
+    commanders.unlisten(&house.surface, &ann(), "one");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    ask(&grant, "say", say).await.unwrap();
+    assert!(house.said.try_recv().is_err());
+}
+
+/// §4: where the end was told to somebody who never read it, the lane is in its lobby like any other: it waits there, and
+/// new seats wake it.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_was_told_already_holds_no_lane() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    house.seat(&id, "one").unwrap();
+    house.agents.commanders().finished(&house.surface, &id, &ground(), "one");
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    house.arrived().await.reply.send(Err(Code::NotInMatch.into())).unwrap();
+    tokio::task::yield_now().await;
+    assert!(!wait.is_finished());
+    house.reserve(&id, Some("blue"));
+    assert_eq!(wait.await.unwrap().unwrap()["seat"]["team"], "blue");
+}
+
+/// §4: the end that nobody was told stays for one wait although the commander plays its next match already.
+#[tokio::test(start_paused = true)]
+async fn a_retained_end_survives_the_next_seat() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    house.seat(&id, "one").unwrap();
+    house.agents.commanders().finished(&house.surface, &id, &ground(), "one");
+    house.seat(&id, "two").unwrap();
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    let call = house.arrived().await;
+    assert_eq!(call.args["seconds"], 0);
+    call.reply.send(Ok(json!({ "phase": "match", "wake": "ended" }))).unwrap();
+    assert_eq!(wait.await.unwrap().unwrap()["wake"], "ended");
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    let call = house.arrived().await;
+    assert_eq!(call.args["seconds"], 60, "the next one is the new match's");
+    call.reply.send(Ok(json!({ "phase": "match" }))).unwrap();
+    assert!(wait.await.unwrap().is_ok());
+}
+
+/// §7, §15: settings that a match cannot take over are not taken at all.
+#[tokio::test(start_paused = true)]
+async fn settings_are_patched_everywhere_or_nowhere() {
+    let house = House::new();
+    let (id, _) = house.add("Falcon");
+    let busy: Arc<dyn MatchDoor> = Arc::new(Busy);
+    let commanders = house.agents.commanders();
+    commanders.seat(&house.surface, (&ann(), "Ann"), &id, &ground(), &"one".into(), busy).unwrap();
+    let before = commanders.list(&house.surface, &ann());
+    let patched = commanders.patch(&house.surface, &ann(), &id, &json!({ "scopes": [] }));
+    assert_eq!(patched.unwrap_err().code, Code::Busy);
+    assert_eq!(commanders.list(&house.surface, &ann()), before);
+}
+
+/// A match that has too much to do.
+struct Busy;
+
+impl MatchDoor for Busy {
+    fn call(&self, _: AgentCall) -> Result<(), CallError> {
+        Err(Code::Busy.into())
+    }
+
+    fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
+        Err(Code::Busy.into())
+    }
+
+    fn tell(&self, _: CommanderId, _: Seat, _: Message) -> Result<(), CallError> {
+        Err(Code::Busy.into())
+    }
+
+    fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
+        Err(Code::Busy.into())
+    }
+}
+
+/// §4: a late answer of an earlier hold takes nothing from a later one of the same seat.
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_of_an_earlier_hold_ends_no_later_one() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    house.seat(&id, "one").unwrap();
+    let _wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    let late = house.arrived().await;
+    house.agents.commanders().release(&house.surface, &id, &ground(), "one", None);
+    house.seat(&id, "one").unwrap();
+    late.reply.send(Err(Code::BadToken.into())).unwrap();
+    tokio::task::yield_now().await;
+    assert_eq!(grant.commands()[0].1, Some("red".into()), "the lane leads to its seat still");
+    let observe = begin(&grant, "observe", json!({})).await;
+    house.arrived().await.reply.send(Ok(json!({ "observation": {} }))).unwrap();
+    assert!(observe.await.unwrap().is_ok());
+}
+
+/// §4: a new seat ends every wait of its lane, whichever of them is first and whoever looks meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_new_seat_ends_every_wait_of_its_lane() {
+    let house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    let waits = [
+        begin(&grant, "wait", json!({ "seconds": 60 })).await,
+        begin(&grant, "wait", json!({ "seconds": 60 })).await,
+    ];
+    house.reserve(&id, Some("red"));
+    ask(&grant, "observe", json!({})).await.unwrap();
+    for wait in waits {
+        assert_eq!(wait.await.unwrap().unwrap()["seat"]["team"], "red");
+    }
 }

@@ -148,7 +148,7 @@ fn one_connection_claims_a_token_and_every_other_claim_is_refused_alike() {
     assert!(house.credentials.is_claimable(&token, &house.game, 0), "asking claims nothing");
     let granted = house.claim(&token, 1, 0).unwrap();
     assert_eq!(granted, Grant::Human { account: account("ann"), seat: ground() });
-    let observer = house.credentials.mint_observer(0).unwrap();
+    let observer = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
     for bad in [token.as_str(), foreign.as_str(), observer.reveal(), "", "no token of anybody's"] {
         assert!(!house.credentials.is_claimable(bad, &house.game, 0));
         assert_eq!(code(house.claim(bad, 2, 0)), Some(Code::BadToken));
@@ -200,7 +200,7 @@ fn disconnection_consumes_the_lease() {
     house.claim(&token, 1, 0).unwrap();
     house.credentials.disconnect(1);
     assert_eq!(code(house.claim(&token, 1, 0)), Some(Code::BadToken));
-    house.credentials.revoke_all();
+    house.credentials.end_match();
     assert_eq!(house.settle(0), NOBODY, "nobody is left to be told");
 }
 
@@ -253,9 +253,14 @@ fn the_end_of_the_match_ends_every_token_and_none_is_minted_after_it() {
     let mut house = House::new();
     let (token, spectator) = (house.human(Ttl::default(), 0), house.spectator(0));
     let unclaimed = house.spectator(0);
+    let observer = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
     house.claim(&token, 1, 0).unwrap();
     house.claim(&spectator, 2, 0).unwrap();
-    house.credentials.revoke_all();
+    house.credentials.end_match();
+    assert!(
+        house.credentials.claim_observer(observer.reveal(), 0).is_ok(),
+        "what observers see is still to come"
+    );
     assert_eq!(house.settle(0), [1, 2]);
     assert_eq!(code(house.claim(&unclaimed, 3, 0)), Some(Code::BadToken));
     house.game.forfeit("blue", 0).unwrap();
@@ -273,13 +278,13 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
     let mut house = House::new();
     for _ in 0..TOKENS_WAITING_MAX {
         house.spectator(0);
-        house.credentials.mint_observer(0).unwrap();
+        house.credentials.mint_observer(Ttl::default(), 0).unwrap();
     }
     let past = |house: &mut House, now| {
         code(house.credentials.mint_spectator(&house.game, &red(), Ttl::default(), now))
     };
     assert_eq!(past(&mut house, 0), Some(Code::Busy));
-    assert_eq!(code(house.credentials.mint_observer(0)), Some(Code::Busy));
+    assert_eq!(code(house.credentials.mint_observer(Ttl::default(), 0)), Some(Code::Busy));
     let blue = house.credentials.mint_spectator(&house.game, &"blue".into(), Ttl::default(), 0);
     assert!(blue.is_ok(), "one side's tokens leave the other's alone");
     house.human(Ttl::default(), 0);
@@ -292,12 +297,12 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
 #[test]
 fn an_observer_token_is_good_once_and_for_observers_alone() {
     let mut house = House::new();
-    let token = house.credentials.mint_observer(0).unwrap();
-    assert!(house.credentials.claim_observer(token.reveal(), 599_999).is_ok());
-    assert_eq!(code(house.credentials.claim_observer(token.reveal(), 599_999)), Some(Code::BadToken));
+    let token = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
+    assert!(house.credentials.claim_observer(token.reveal(), 119_999).is_ok());
+    assert_eq!(code(house.credentials.claim_observer(token.reveal(), 119_999)), Some(Code::BadToken));
     assert_eq!(house.settle(u64::MAX), NOBODY, "who observes already is not cut off");
-    let late = house.credentials.mint_observer(0).unwrap();
-    assert_eq!(code(house.credentials.claim_observer(late.reveal(), 600_000)), Some(Code::BadToken));
+    let late = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
+    assert_eq!(code(house.credentials.claim_observer(late.reveal(), 120_000)), Some(Code::BadToken));
     let human = house.human(Ttl::default(), 0);
     assert_eq!(code(house.credentials.claim_observer(&human, 0)), Some(Code::BadToken));
     assert!(house.claim(&human, 1, 0).is_ok(), "the attempt did not use it up");

@@ -264,7 +264,7 @@ fn an_approved_artifact_that_fails_its_trial_is_not_activated() {
     driver.live.game_mut().set_mandate(&seat, &mandate).unwrap();
     let asked = driver.deploy(&seat, "function think() { throw 1 }");
     let id = asked["approval"]["id"].as_str().unwrap().to_owned();
-    driver.live.resolve_approval(&seat, &id, true, "the owner");
+    driver.live.resolve_approval(&seat, &id, true, "the owner", driver.now);
     let answer = loop {
         if let Some((_, answer)) = driver.live.take_answers().pop() {
             break answer;

@@ -9,13 +9,13 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
-    AgentCall, Agents, Answer, CommanderGrant, Live, MatchDoor, PolicyPlaces, TIMEOUTS_MAX,
+    AgentCall, Agents, Answer, CommanderGrant, Live, MatchDoor, PolicyPlaces, SaidInLobby, TIMEOUTS_MAX,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
-    CallError, Code, CommanderId, CommanderKind, Config, Draft, Ending, Isolation, Match, Millis,
-    ObserverPolicy, Occupant, OwnerId, PolicyCode, PolicyId, PoolQuery, Right, SeatedPolicy, Settings,
-    Surface,
+    CallError, Code, CommanderId, CommanderKind, Config, Draft, Ending, Isolation, Match, Message, Metadata,
+    Millis, ObserverPolicy, Occupant, OwnerId, PolicyCode, PolicyId, PoolQuery, Right, SeatedPolicy,
+    Settings, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -85,7 +85,13 @@ impl House {
 
     fn commander(&self, name: &str, kind: CommanderKind) -> (CommanderId, Arc<CommanderGrant>) {
         let roles: Vec<Name> = vec!["ground".into(), "air".into()];
-        let draft = Draft { name: "Falcon".into(), roles, isolation: Isolation::Independent, kind };
+        let draft = Draft {
+            name: "Falcon".into(),
+            roles,
+            isolation: Isolation::Independent,
+            kind,
+            metadata: Metadata::default(),
+        };
         let (id, token) = self.agents.commanders().add(&self.surface, &owner(name), draft).unwrap();
         (id, self.agents.commanders().find(token.reveal()).unwrap())
     }
@@ -238,7 +244,7 @@ fn publishing_needs_its_scope_and_a_supervising_owner() {
     assert_eq!((&asked["ok"], &asked["approval"]["kind"]), (&json!(false), &json!("publish")));
     assert_eq!(house.listing()["entries"], json!([]));
     let id = asked["approval"]["id"].as_str().unwrap().to_owned();
-    table.live.resolve_approval(&red(), &id, true, "the owner");
+    table.live.resolve_approval(&red(), &id, true, "the owner", table.now);
     let answer = table.answer().unwrap();
     assert_eq!(answer, json!({ "id": id, "status": "approved", "version": 1, "policyId": "pol_1" }));
     assert_eq!(house.listing()["entries"].as_array().unwrap().len(), 1);
@@ -254,7 +260,13 @@ fn publishing_needs_its_scope_and_a_supervising_owner() {
     mandate["autonomy"] = json!("supervised");
     table.live.game_mut().set_mandate(&red(), &mandate).unwrap();
     let asked = table.call(&red(), "publish", json!({})).unwrap();
-    table.live.resolve_approval(&red(), asked["approval"]["id"].as_str().unwrap(), true, "the owner");
+    table.live.resolve_approval(
+        &red(),
+        asked["approval"]["id"].as_str().unwrap(),
+        true,
+        "the owner",
+        table.now,
+    );
     assert_eq!(table.answer().unwrap_err().code, Code::ApprovalFailed);
     let status = table.live.game().policy_status(&red()).unwrap();
     assert_eq!(status["approval"]["status"], "failed");
@@ -444,6 +456,14 @@ impl MatchDoor for Shut {
     fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
         Ok(())
     }
+
+    fn tell(&self, _: CommanderId, _: Seat, _: Message) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 /// §4, §20.5: what was deployed between matches plays in the next one, once the seat has tried it; what is deployed there
@@ -489,4 +509,44 @@ async fn a_version_of_a_library_plays_a_seat_of_the_kind_policy() {
         "it is one's own"
     );
     assert_eq!(table.live.game().cards(table.now)[0]["policy"], json!({ "source": "library", "version": 1 }));
+}
+
+/// §4, §13: a commander practises between matches, with given code or its active version, within its scopes, and counts as
+/// one principal there and in a match.
+#[tokio::test]
+async fn a_commander_practises_between_matches() {
+    let house = House::new();
+    let (id, grant) = house.commander("ann", CommanderKind::Agent);
+    let practise =
+        async |grant: &CommanderGrant, args: Value| grant.call(&Name::from("ground"), "practice", args).await;
+    let bare = json!({ "opponent": "recruit", "ticks": 3 });
+    let given = json!({ "opponent": "recruit", "ticks": 3, "artifact": { "runtime": "js", "code": IDLE } });
+    assert_eq!(practise(&grant, bare.clone()).await.unwrap_err().code, Code::Invalid, "nothing to try");
+    let result = practise(&grant, given.clone()).await.unwrap();
+    assert_eq!(
+        (&result["ok"], &result["ticks"], &result["policy"]["version"]),
+        (&json!(true), &json!(3), &json!(0))
+    );
+    deploy(&grant, IDLE).await.unwrap();
+    assert_eq!(practise(&grant, bare.clone()).await.unwrap()["policy"]["version"], 1);
+    let unknown = json!({ "opponent": "recruit", "ticks": 3, "options": { "no": "such" } });
+    assert_eq!(practise(&grant, unknown).await.unwrap_err().code, Code::Invalid);
+
+    let most = house.surface.manifest.control.practice.as_ref().unwrap().concurrent;
+    let long =
+        json!({ "opponent": "recruit", "ticks": 1_000, "artifact": { "runtime": "js", "code": IDLE } });
+    let tasks: Vec<_> = (0..most)
+        .map(|_| {
+            let (grant, long) = (Arc::clone(&grant), long.clone());
+            tokio::spawn(async move { grant.call(&Name::from("air"), "practice", long).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    assert_eq!(practise(&grant, given.clone()).await.unwrap_err().code, Code::Busy);
+    for task in tasks {
+        task.abort();
+    }
+    let commanders = house.agents.commanders();
+    commanders.patch(&house.surface, &owner("ann"), &id, &json!({ "scopes": ["act"] })).unwrap();
+    assert_eq!(practise(&grant, given).await.unwrap_err().code, Code::OutOfScope);
 }

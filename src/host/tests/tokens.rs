@@ -5,15 +5,16 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
 use playerthree_host::{
-    AgentCall, Agents, CommanderGrant, MatchDoor, PolicyPlaces, SeatGrant, TOKENS_PER_SEAT,
+    AgentCall, Agents, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, SeatGrant, TOKENS_PER_SEAT, Ttl,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
-    COMMANDERS_PER_OWNER, CallError, Code, CommanderId, CommanderKind, Draft, Isolation, OwnerId, Settings,
-    Surface,
+    COMMANDERS_PER_OWNER, CallError, Code, CommanderId, CommanderKind, Draft, Isolation, Message, Metadata,
+    OwnerId, Settings, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const MATCHES: [&str; 2] = ["first", "second"];
@@ -32,6 +33,14 @@ impl MatchDoor for Silent {
     }
 
     fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn tell(&self, _: CommanderId, _: Seat, _: Message) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -80,7 +89,7 @@ impl Driver {
             self.known[held[0]].good = false;
         }
         let door: Arc<dyn MatchDoor> = self.door.clone();
-        let token = self.agents.mint(room.into(), seat.clone(), self.surface.clone(), door);
+        let token = self.agents.mint(room.into(), seat.clone(), self.surface.clone(), door, Ttl::default());
         let text = token.reveal().to_owned();
         let grant = self.agents.find(&text).expect("fresh");
         self.known.push(Known { text, room, seat, good: true, claimed: false, grant, call: None });
@@ -166,6 +175,27 @@ async fn a_token_that_ended_is_dead_at_once() {
     }
 }
 
+/// §20: an unclaimed token ends after its time, 120 seconds unless asked otherwise; a claimed one is its seat's.
+#[tokio::test(start_paused = true)]
+async fn a_seat_token_waits_so_long_for_its_claim_and_no_longer() {
+    let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
+    let agents = Agents::new(PolicyPlaces::new(1, Workers::of_this_program()));
+    let mint = |ttl: Ttl| {
+        let door: Arc<dyn MatchDoor> = Arc::new(Silent::default());
+        let token = agents.mint("room".into(), Seat::new("red", "air"), surface.clone(), door, ttl);
+        token.reveal().to_owned()
+    };
+    let (usual, longest, claimed) = (mint(Ttl::default()), mint(Ttl::MAX), mint(Ttl::MIN));
+    agents.find(&claimed).unwrap().claim().unwrap();
+    for (seconds, good) in
+        [(120, [true, true]), (1, [false, true]), (479, [false, true]), (1, [false, false])]
+    {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        assert_eq!([&usual, &longest].map(|token| agents.find(token).is_some()), good);
+        assert!(agents.find(&claimed).is_some());
+    }
+}
+
 /// A commander's present token.
 struct Commanding {
     id: CommanderId,
@@ -219,6 +249,7 @@ async fn a_commanders_token_that_ended_is_dead_at_once() {
                         roles,
                         isolation: Isolation::Independent,
                         kind: CommanderKind::Agent,
+                        metadata: Metadata::default(),
                     };
                     match commanders.add(&surface, &owner(who), draft) {
                         Ok((id, token)) => present.push(commanding(id, who, token.reveal())),

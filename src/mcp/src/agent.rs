@@ -39,6 +39,14 @@ impl Agent {
         }
     }
 
+    /// The client says what program it is; people read it on the seat's card, unverified (§20.2).
+    pub(crate) fn introduce(&self, harness: &str) {
+        match self {
+            Self::Seat(grant) => grant.introduce(harness),
+            Self::Commander(grant) => grant.introduce(harness),
+        }
+    }
+
     /// The roles that it holds, in manifest order and never none, and the side where each is seated.
     pub(crate) fn commands(&self) -> Vec<(Name, Option<Name>)> {
         match self {

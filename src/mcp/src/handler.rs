@@ -76,6 +76,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let lease = self.lease()?;
+        if let Some(harness) = harness_of(&context) {
+            lease.agent.introduce(harness);
+        }
         let arguments = request.arguments.unwrap_or_default();
         let progress = progress_of(&request.name, &arguments, &context);
         let call = told(call::call(&lease, &self.offer, &request.name, arguments), progress);
@@ -89,13 +92,22 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Only waits are long enough to tell about.
+/// The client's name for itself, which every request of the revision may carry.
+fn harness_of(context: &RequestContext<RoleServer>) -> Option<&str> {
+    context.meta.get("io.modelcontextprotocol/clientInfo")?.get("name")?.as_str()
+}
+
+/// Only waits and practices are long enough to tell about. How long a practice takes nobody knows before.
 fn progress_of(
     name: &str,
     arguments: &serde_json::Map<String, Value>,
     context: &RequestContext<RoleServer>,
 ) -> Option<Progress> {
-    let token = context.meta.get_progress_token().filter(|_| name == "game_wait")?;
-    let total = arguments.get("seconds")?.as_f64()?;
+    let total = match name {
+        "game_wait" => Some(arguments.get("seconds")?.as_f64()?),
+        "practice_run" => None,
+        _ => return None,
+    };
+    let token = context.meta.get_progress_token()?;
     Some(Progress { peer: context.peer.clone(), token, total })
 }

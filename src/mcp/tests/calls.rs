@@ -262,3 +262,30 @@ async fn a_wait_with_a_token_tells_its_progress() {
         }
     }
 }
+
+// §4: a practice tells its progress too; nobody knows before how long it takes, so there is no total.
+#[tokio::test(start_paused = true)]
+async fn a_practice_with_a_token_tells_its_progress() {
+    let (script, mut kept) = Script::new(|_, _| None);
+    let table = Table::new(
+        Arc::new(playerthree_agent_command::AgentCommand),
+        "red",
+        Arc::new(script),
+        Limits::default(),
+    );
+    let session = table.claim().await;
+    let mut meta = support::meta();
+    meta["progressToken"] = json!("p");
+    let arguments = json!({ "opponent": "recruit", "ticks": 100 });
+    let params = json!({ "name": "practice_run", "arguments": arguments, "_meta": meta });
+    let practising = table.send(table.post("tools/call", params).with("mcp-session-id", &session));
+    let answering = async {
+        let call = kept.recv().await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+        call.reply.send(Err(Code::Busy.into())).unwrap();
+    };
+    let answer = tokio::join!(practising, answering).0;
+    assert_eq!(answer.tool_error(), Some(json!({ "error": "busy" })));
+    let told = answer.text.lines().filter(|line| line.contains("notifications/progress"));
+    assert_eq!(told.filter(|line| !line.contains("total")).count(), 2, "{}", answer.text);
+}

@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 use playerthree_agent_command::AgentCommand;
 use playerthree_host::MatchDoor;
 use playerthree_mcp::Limits;
-use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, OwnerId};
+use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, Metadata, OwnerId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::doors::Script;
@@ -38,6 +38,7 @@ impl Commanded {
             roles,
             isolation: Isolation::Independent,
             kind: CommanderKind::Agent,
+            metadata: Metadata::default(),
         };
         let (id, token) = table.agents.commanders().add(&table.surface, &ann(), draft).unwrap();
         Self { token: token.reveal().to_owned(), table, id }

@@ -1,5 +1,6 @@
 //! The calls of a seat (`SeatControl`, §4): one closed enum, read from the method name and JSON arguments that every
-//! binding carries. Reading checks shape and bounds; it decides nothing about rights.
+//! binding carries. Reading checks shape and bounds, and admits integers however they are spelled; it decides nothing
+//! about rights.
 
 use crate::policy::Artifact;
 use crate::practice::{self, Practice};
@@ -143,7 +144,8 @@ fn none(args: &Value) -> Result<(), CallError> {
 }
 
 fn briefing(args: &Value) -> Result<Call, CallError> {
-    t::obj([("topic", t::opt(t::str(128))), ("page", t::opt(t::int(1, 10_000)))]).validate(args)?;
+    let schema = t::obj([("topic", t::opt(t::str(128))), ("page", t::opt(t::int(1, 10_000)))]);
+    let args = schema.admit(args.clone())?;
     let topic = args.get("topic").and_then(Value::as_str);
     let page = args.get("page").and_then(Value::as_u64).and_then(|page| u32::try_from(page).ok());
     match (topic, page) {
@@ -161,10 +163,10 @@ fn observe(manifest: &Checked, args: &Value) -> Result<Observe, CallError> {
             .push(("fields", t::opt(t::list(t::literals(keys.iter().map(|key| &**key)), keys.len() as u64))));
     }
     fields.extend(detail_field(manifest, args));
-    t::obj(fields).validate(args)?;
+    let args = t::obj(fields).admit(args.clone())?;
     Ok(Observe {
         since: args.get("since").and_then(Value::as_i64),
-        detail: read_detail(args),
+        detail: read_detail(&args),
         fields: args.get("fields").map(distinct).transpose()?,
         page: args.get("page").and_then(Value::as_u64).and_then(|page| u32::try_from(page).ok()),
     })
@@ -264,7 +266,8 @@ fn wait(manifest: &Checked, args: &Value) -> Result<Wait, CallError> {
 
 fn skill(args: &Value) -> Result<Call, CallError> {
     let offset = t::opt(t::int(0, 2_147_483_647));
-    t::obj([("name", t::str(64)), ("path", t::str(200)), ("offset", offset)]).validate(args)?;
+    let schema = t::obj([("name", t::str(64)), ("path", t::str(200)), ("offset", offset)]);
+    let args = schema.admit(args.clone())?;
     let text = |member: &str| args[member].as_str().unwrap_or_default().to_owned();
     let offset = args.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     Ok(Call::Skill { name: text("name"), path: text("path"), offset: offset.unwrap_or(0) })
@@ -317,7 +320,7 @@ fn skill_file<'a>(surface: &'a Surface, path: &str) -> Option<&'a str> {
 }
 
 fn rollback(args: &Value) -> Result<u32, CallError> {
-    t::obj([("version", t::int(1, 2_147_483_647))]).validate(args)?;
+    let args = t::obj([("version", t::int(1, 2_147_483_647))]).admit(args.clone())?;
     let version = args["version"].as_u64().and_then(|version| u32::try_from(version).ok());
     version.ok_or_else(|| Code::Invalid.into())
 }

@@ -4,13 +4,14 @@
 //! and each message is delivered once.
 
 use crate::bucket::Bucket;
+use crate::commander::CommanderId;
 use crate::game_match::Match;
 use crate::mandate::Scope;
-use crate::seat::{OwnerId, Right};
+use crate::seat::{OwnerId, Right, SeatState};
 use crate::{CallError, Code, Millis, Surface};
 use playerthree_game::{ChatLimits, Name, Seat};
 use playerthree_schema::{Schema, t};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -28,8 +29,13 @@ pub(crate) fn say_bucket() -> Bucket {
     Bucket::new(SAY_PER_SECOND, SAY_BURST, 0)
 }
 
+/// What an owner may tell to begin with.
+pub(crate) fn tell_bucket() -> Bucket {
+    Bucket::new(TELL_PER_SECOND, TELL_BURST, 0)
+}
+
 /// Messages of an owner that one agent has not read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inbox(VecDeque<Value>);
 
 impl Inbox {
@@ -44,6 +50,11 @@ impl Inbox {
             self.0.pop_front();
         }
         self.0.push_back(message);
+    }
+
+    /// Adds what another inbox holds, which is older than whatever comes next.
+    pub fn append(&mut self, other: Self) {
+        other.0.into_iter().for_each(|message| self.put(message));
     }
 
     /// Takes all messages out, oldest first, as the member `messages` of a result. Nothing if there are none.
@@ -78,12 +89,39 @@ enum Addressees {
     Roles(Vec<Name>),
 }
 
-/// A message of an owner, well-formed but not yet authorized.
+/// What an owner tells: a text in its bounds, and a ping of the game's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    text: String,
+    ping: Option<Value>,
+}
+
+impl Message {
+    /// Reads `{text, ping?}` when whom it is for has been taken out.
+    pub(crate) fn read(chat: &ChatLimits, mut members: Map<String, Value>) -> Result<Self, CallError> {
+        let text = members.remove("text").ok_or(Code::Invalid)?;
+        let ping = members.remove("ping").map(|ping| admitted(chat, ping)).transpose()?;
+        if !members.is_empty() {
+            return Err(Code::Invalid.into());
+        }
+        Ok(Self { text: chat_text(text.as_str().ok_or(Code::Invalid)?, chat.max_tell_chars)?, ping })
+    }
+
+    /// The message as an agent reads it. `tick` is 0 in the lobby.
+    pub(crate) fn to_json(&self, tick: u64) -> Value {
+        let mut message = json!({ "from": "owner", "tick": tick, "text": self.text });
+        if let Some(ping) = &self.ping {
+            message["ping"] = ping.clone();
+        }
+        message
+    }
+}
+
+/// A message of an owner to seats of theirs, well-formed but not yet authorized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tell {
     to: Addressees,
-    text: String,
-    ping: Option<Value>,
+    message: Message,
 }
 
 impl Tell {
@@ -94,23 +132,8 @@ impl Tell {
         let chat = manifest.control.chat.as_ref().ok_or(Code::ModeUnavailable)?;
         let Value::Object(mut members) = args else { return Err(Code::Invalid.into()) };
         let roles = members.remove("roles").ok_or(Code::Invalid)?;
-        let text = members.remove("text").ok_or(Code::Invalid)?;
-        let ping = members.remove("ping").map(|ping| admitted(chat, ping)).transpose()?;
-        if !members.is_empty() {
-            return Err(Code::Invalid.into());
-        }
         let to = if roles == "all" { Addressees::All } else { addressees(&manifest.roles, &roles)? };
-        let text = chat_text(text.as_str().ok_or(Code::Invalid)?, chat.max_tell_chars)?;
-        Ok(Self { to, text, ping })
-    }
-
-    /// The message as an agent reads it. `tick` is 0 in the lobby.
-    pub fn message(&self, tick: u64) -> Value {
-        let mut message = json!({ "from": "owner", "tick": tick, "text": self.text });
-        if let Some(ping) = &self.ping {
-            message["ping"] = ping.clone();
-        }
-        message
+        Ok(Self { to, message: Message::read(chat, members)? })
     }
 }
 
@@ -149,6 +172,8 @@ pub struct Said {
     pub owner: OwnerId,
     /// Its seat.
     pub seat: Seat,
+    /// The named commander that holds the seat, if one does.
+    pub commander: Option<CommanderId>,
     /// When.
     pub tick: u64,
     /// A text that [`chat_text`] made.
@@ -157,7 +182,7 @@ pub struct Said {
 
 impl Match {
     /// An owner writes to the agents on their own seats of a side (§12 `tell`). Fails `forbidden` if one of the roles is
-    /// not theirs, and `rate_limited` past 5 at once and 1 a second for each owner.
+    /// not theirs or they own seats of another side too, and `rate_limited` past 5 at once and 1 a second for each owner.
     pub fn tell(&mut self, owner: &OwnerId, team: &str, tell: &Tell, now: Millis) -> Result<(), CallError> {
         let seats = self.addressed(owner, team, &tell.to);
         if seats.is_empty() {
@@ -166,7 +191,7 @@ impl Match {
         if !self.tell_bucket(owner).take(now) {
             return Err(Code::RateLimited.into());
         }
-        let message = tell.message(self.tick());
+        let message = tell.message.to_json(self.tick());
         for seat in seats {
             self.seat_mut(&seat)?.lane(Right::Agent).inbox.put(message.clone());
         }
@@ -174,8 +199,48 @@ impl Match {
         Ok(())
     }
 
-    /// The owner's seats among those addressed, none if one of them is not theirs.
+    /// An owner writes to the agent of one of their commanders at a seat that it holds here (§12 `commanders.tell`).
+    /// Fails `forbidden` where the seat is that commander's no more, and where its owner has seats of another side too.
+    pub fn tell_commander(
+        &mut self,
+        commander: &CommanderId,
+        seat: &Seat,
+        message: &Message,
+        now: Millis,
+    ) -> Result<(), CallError> {
+        if self.commander(seat) != Some(commander) || !self.may_be_coached(seat) {
+            return Err(Code::Forbidden.into());
+        }
+        let message = message.to_json(self.tick());
+        self.seat_mut(seat)?.lane(Right::Agent).inbox.put(message);
+        self.settle_waits(now);
+        Ok(())
+    }
+
+    /// What a commander's owner told it before this seat was assigned to it and it has not read comes with it (§12).
+    pub fn hand_messages_over(&mut self, seat: &Seat, unread: Inbox, now: Millis) -> Result<(), CallError> {
+        if self.may_be_coached(seat) {
+            self.seat_mut(seat)?.lane(Right::Agent).inbox.append(unread);
+            self.settle_waits(now);
+        }
+        Ok(())
+    }
+
+    /// No word reaches a seat whose owner has seats of another side too: they see more than that side does (§20).
+    fn may_be_coached(&self, seat: &Seat) -> bool {
+        self.owner(seat).is_some_and(|owner| !self.owns_elsewhere(owner, &seat.team))
+    }
+
+    fn owns_elsewhere(&self, owner: &OwnerId, team: &str) -> bool {
+        let owned = |state: &&SeatState| state.owner() == Some(owner);
+        self.seats.values().filter(owned).any(|state| &*state.seat.team != team)
+    }
+
+    /// The owner's seats among those addressed, none if one of them is not theirs or they must not coach the side.
     fn addressed(&self, owner: &OwnerId, team: &str, to: &Addressees) -> Vec<Seat> {
+        if self.owns_elsewhere(owner, team) {
+            return Vec::new();
+        }
         let owned = self.seats.values().filter(|state| state.owner() == Some(owner));
         let mut seats: Vec<Seat> =
             owned.map(|state| &state.seat).filter(|seat| &*seat.team == team).cloned().collect();
@@ -191,8 +256,7 @@ impl Match {
     fn tell_bucket(&mut self, owner: &OwnerId) -> &mut Bucket {
         let seats = &self.seats;
         self.tell_buckets.retain(|known, _| seats.values().any(|state| state.owner() == Some(known)));
-        let fresh = || Bucket::new(TELL_PER_SECOND, TELL_BURST, 0);
-        self.tell_buckets.entry(owner.clone()).or_insert_with(fresh)
+        self.tell_buckets.entry(owner.clone()).or_insert_with(tell_bucket)
     }
 
     /// A seat's agent writes to its owner (§12 `say`). Fails `forbidden` for the owner, `out_of_scope` without the scope,
@@ -210,7 +274,8 @@ impl Match {
         if !state.say_bucket.take(now) {
             return Err(Code::RateLimited.into());
         }
-        self.changes.said.push(Said { owner, seat: seat.clone(), tick, text });
+        let (seat, commander) = (seat.clone(), self.commander(seat).cloned());
+        self.changes.said.push(Said { owner, seat, commander, tick, text });
         Ok(json!({ "ok": true, "tick": tick }))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A commander's identity is its id. No rule here looks a commander up by owner and role, and none merges two of them.
 
+use crate::cards::Metadata;
 use crate::game_match::Match;
 use crate::library::Library;
 use crate::mandate::{self, Mandate, Scope};
@@ -59,18 +60,18 @@ impl CommanderKind {
 /// to match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The tier of its fallback bot; none: the match's usual one.
+    /// The tier of its fallback bot; none where the game has no tiers.
     pub bot_level: Option<Name>,
     pub(crate) scopes: BTreeSet<Scope>,
     pub(crate) mandate: Mandate,
 }
 
 impl Settings {
-    /// Every scope that the game supports and its usual mandate.
+    /// Every scope that the game supports, its usual mandate and its first tier.
     pub fn usual(surface: &Surface) -> Self {
         let manifest = &surface.manifest;
         Self {
-            bot_level: None,
+            bot_level: manifest.opponents.first().cloned(),
             scopes: mandate::default_scopes(manifest),
             mandate: Mandate::default_for(manifest, usual_absence(surface)),
         }
@@ -103,6 +104,11 @@ impl Settings {
             }
         }
         Ok(patched)
+    }
+
+    /// Whether the commander may do this.
+    pub fn allows(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
     }
 
     /// The scopes on the wire.
@@ -140,6 +146,8 @@ pub struct Seated {
     pub settings: Settings,
     /// Its policies, which deploys and rollbacks in the match go into (§4 "Agent sessions").
     pub library: Library,
+    /// What its owner says of the model behind it.
+    pub metadata: Metadata,
     /// Its ready mark for a reservation of this very seat, which carries over (§4 "Lobby phase").
     pub ready: bool,
 }

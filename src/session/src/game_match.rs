@@ -108,6 +108,8 @@ pub struct Match {
     pub(crate) opposed: bool,
     /// A seat changed since the last views.
     pub(crate) views_stale: bool,
+    /// New versions of the watched views are due with the next delivery.
+    pub(crate) views_due: bool,
     pub(crate) changes: Changes,
 }
 
@@ -117,16 +119,17 @@ impl Match {
         let manifest = &surface.manifest;
         let parties = Parties::new(&manifest.teams, config.teams.as_deref(), config.alliances.as_ref())?;
         let teams = &parties.teams;
-        if let Some(options) = &config.options {
-            let schema = manifest.match_options.as_ref().ok_or(CallError::from(Code::Invalid))?;
-            schema.validate(options).map_err(CallError::from)?;
-        }
+        let options = match (config.options, &manifest.match_options) {
+            (None, _) => None,
+            (Some(options), Some(schema)) => Some(schema.admit(options).map_err(CallError::from)?),
+            (Some(_), None) => return Err(CallError::from(Code::Invalid).into()),
+        };
         if config.bots.as_ref().is_some_and(|level| !manifest.opponents.contains(level)) {
             return Err(CallError::from(Code::Invalid).into());
         }
         let setup = Setup {
             seed: config.seed,
-            options: config.options.clone(),
+            options: options.clone(),
             teams: teams.clone(),
             alliances: parties.alliances.clone(),
         };
@@ -135,7 +138,7 @@ impl Match {
         let seats = open_seats(&surface, teams, config.bots.as_ref());
         let mut fresh = Self {
             game,
-            options: config.options,
+            options,
             seats,
             outcomes: teams.iter().map(|team| (team.clone(), Outcome::Running)).collect(),
             ranks: None,
@@ -153,6 +156,7 @@ impl Match {
             last_wait: 0,
             opposed: false,
             views_stale: false,
+            views_due: false,
             changes: Changes::default(),
         };
         fresh.check_first_outputs()?;
@@ -185,8 +189,10 @@ impl Match {
 
     /// What the caller must deliver since it last asked.
     pub fn take_changes(&mut self) -> Changes {
-        // A realtime match shows a changed seat with its next tick; a game of turns may have no next one for long.
-        if self.views_stale && self.surface.game.clock() == Clock::Turns {
+        // Here and not with each tick: several ticks at once lead to one version, so that nobody receives more of them
+        // than in realtime (§4). A realtime match shows a changed seat with its next due view; a game of turns may have
+        // no next one for long.
+        if self.views_due || (self.views_stale && self.surface.game.clock() == Clock::Turns) {
             self.push_views();
         }
         std::mem::take(&mut self.changes)
@@ -231,12 +237,9 @@ impl Match {
     /// Shows and records what the game is now.
     pub(crate) fn settle(&mut self, now: Millis) {
         self.settle_outcomes();
-        let every = u64::from((self.surface.manifest.tick_rate / VIEW_HZ).max(1));
-        let due =
+        let every = u64::from(self.surface.manifest.tick_rate.div_ceil(VIEW_HZ));
+        self.views_due |=
             self.surface.game.clock() == Clock::Turns || self.tick().is_multiple_of(every) || self.is_over();
-        if due {
-            self.push_views();
-        }
         if let Err(refused) = self.record_observation(now) {
             _ = Code::from(refused);
         }

@@ -66,6 +66,26 @@ impl<D: Clone> Commanders<D> {
         lane.policies.slot.publish((version, stored.artifact), supervised)
     }
 
+    /// The code that a practice of a lane tests between matches and the version that its statistics name: what was handed
+    /// in, which has version 0, or the lane's active one (§13). Fails `out_of_scope` without the scope, `invalid` where
+    /// there is neither or it was made for another surface.
+    pub fn practice_artifact(
+        &mut self,
+        id: &CommanderId,
+        role: &str,
+        given: Option<Artifact>,
+    ) -> Result<(Artifact, u32), CallError> {
+        let surface = Arc::clone(&self.surface);
+        let (lane, _) = self.working(id, role, Scope::Practice)?;
+        if let Some(artifact) = given {
+            return Ok((artifact, 0));
+        }
+        let active = lane.policies.slot.library.active(role);
+        let (version, stored) =
+            active.filter(|(_, stored)| *stored.surface == *surface.hash).ok_or(Code::Invalid)?;
+        Ok((stored.artifact, version))
+    }
+
     /// `PolicyStatus` of a lane between matches.
     pub fn policy_status(&self, id: &CommanderId, role: &str) -> Option<Value> {
         let lane = self.by_id.get(id)?.lanes.get(role)?;

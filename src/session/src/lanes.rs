@@ -4,6 +4,13 @@
 //! No wall clock and no randomness: ids and moments are handed in. `D` is whatever leads to a match; the rules only keep
 //! it. Somebody else's commander is refused like one that does not exist.
 
+mod chat;
+
+pub use chat::{TellCommanders, ToldLane};
+
+use crate::bucket::Bucket;
+use crate::cards::Metadata;
+use crate::chat::{Inbox, say_bucket};
 use crate::commander::{CommanderId, CommanderKind, Isolation, Settings};
 use crate::lane_policies::LanePolicies;
 use crate::library::{Library, Shelf};
@@ -36,10 +43,13 @@ pub struct Draft {
     pub isolation: Isolation,
     /// Whether a live agent takes seats with it, or the policies that it wrote do.
     pub kind: CommanderKind,
+    /// What the owner says of the model behind it.
+    pub metadata: Metadata,
 }
 
 impl Draft {
-    /// Reads `{name, roles, isolation?, kind?}`. Fails `invalid` with the path of the first fault.
+    /// Reads `{name, roles, isolation?, kind?, metadata?: {provider?, model?, shared?}}`. Fails `invalid` with the path of
+    /// the first fault.
     pub fn parse(surface: &Surface, value: &Value) -> Result<Self, CallError> {
         let roles = &surface.manifest.roles;
         let schema = t::obj([
@@ -47,6 +57,7 @@ impl Draft {
             ("roles", t::list(t::literals(roles.iter().map(|role| &**role)), roles.len() as u64)),
             ("isolation", t::opt(t::literals(["independent", "shared"]))),
             ("kind", t::opt(t::literals(["agent", "policy"]))),
+            ("metadata", t::opt(Metadata::schema())),
         ]);
         schema.validate(value)?;
         let name = value["name"].as_str().unwrap_or_default().trim().to_owned();
@@ -61,7 +72,8 @@ impl Draft {
         let isolation = if shared { Isolation::Shared } else { Isolation::Independent };
         let policy = value.get("kind").is_some_and(|kind| kind == "policy");
         let kind = if policy { CommanderKind::Policy } else { CommanderKind::Agent };
-        Ok(Self { name, roles, isolation, kind })
+        let metadata = value.get("metadata").map(Metadata::read).transpose()?.unwrap_or_default();
+        Ok(Self { name, roles, isolation, kind, metadata })
     }
 }
 
@@ -83,8 +95,6 @@ pub enum Place<D> {
     Lobby,
     /// It is seated in this match.
     Seated(D),
-    /// Its match is over for it, and its agent has not been told.
-    Leaving(D),
 }
 
 impl<D> Place<D> {
@@ -92,7 +102,7 @@ impl<D> Place<D> {
     pub fn hold(self) -> Option<D> {
         match self {
             Self::Seated(hold) => Some(hold),
-            Self::Lobby | Self::Leaving(_) => None,
+            Self::Lobby => None,
         }
     }
 }
@@ -102,7 +112,6 @@ pub(crate) struct Live<D> {
     match_id: Arc<str>,
     team: Name,
     door: D,
-    over: bool,
 }
 
 #[derive(Debug)]
@@ -114,17 +123,33 @@ struct Reserved {
 #[derive(Debug)]
 pub(crate) struct Lane<D> {
     reserved: Option<Reserved>,
+    /// The match that the lane plays.
     live: Option<Live<D>>,
-    /// The lane's next lobby wait has a new or changed seat to tell.
-    news: bool,
+    /// The match that is over for the lane, while its agent has not been told how it ended.
+    ended: Option<Live<D>>,
+    /// How often the lane's seat changed between matches, and how often it had when its agent was last told.
+    changes: u64,
+    told: u64,
+    /// What the owner told between matches and the agent has not read.
+    inbox: Inbox,
+    /// How much the agent may still say between matches.
+    say_bucket: Bucket,
     /// What its policies go through between matches.
     pub(crate) policies: LanePolicies,
 }
 
 impl<D> Lane<D> {
-    /// The match that the lane plays, not one that is over for it.
-    pub(crate) fn playing(&self) -> Option<&Live<D>> {
-        self.live.as_ref().filter(|live| !live.over)
+    fn new(library: &Library) -> Self {
+        Self {
+            reserved: None,
+            live: None,
+            ended: None,
+            changes: 0,
+            told: 0,
+            inbox: Inbox::default(),
+            say_bucket: say_bucket(),
+            policies: LanePolicies::of(library),
+        }
     }
 }
 
@@ -145,12 +170,12 @@ impl<D> Commander<D> {
         self.lanes.iter().any(|(role, lane)| {
             let reserved = lane.reserved.as_ref().filter(|_| but != Some(&**role));
             reserved.is_some_and(|reserved| elsewhere(&reserved.reservation.team))
-                || lane.playing().is_some_and(|live| elsewhere(&live.team))
+                || lane.live.as_ref().is_some_and(|live| elsewhere(&live.team))
         })
     }
 
     fn plays_elsewhere(&self, match_id: &str) -> bool {
-        self.lanes.values().filter_map(Lane::playing).any(|live| *live.match_id != *match_id)
+        self.lanes.values().filter_map(|lane| lane.live.as_ref()).any(|live| *live.match_id != *match_id)
     }
 }
 
@@ -163,6 +188,8 @@ pub struct Taken {
     pub settings: Settings,
     /// Its policies.
     pub library: Library,
+    /// What its owner says of the model behind it.
+    pub metadata: Metadata,
     /// The ready mark of its reservation of this very seat.
     pub ready: bool,
 }
@@ -173,12 +200,14 @@ pub struct Commanders<D> {
     pub(crate) by_id: HashMap<CommanderId, Commander<D>>,
     /// What all their libraries together may keep.
     shelf: Shelf,
+    /// How much each owner may still tell (§12); only of owners who have a commander.
+    tell_buckets: HashMap<OwnerId, Bucket>,
 }
 
 impl<D: Clone> Commanders<D> {
     /// Nobody yet.
     pub fn new(surface: Arc<Surface>) -> Self {
-        Self { surface, by_id: HashMap::new(), shelf: Shelf::default() }
+        Self { surface, by_id: HashMap::new(), shelf: Shelf::default(), tell_buckets: HashMap::new() }
     }
 
     /// Adds a commander with the game's usual settings. Fails `busy` past [`COMMANDERS_PER_OWNER`] or
@@ -189,11 +218,7 @@ impl<D: Clone> Commanders<D> {
             return Err(Code::Busy.into());
         }
         let library = Library::on(&self.shelf);
-        let policies = || LanePolicies::of(&library);
-        let lane = |role: &Name| {
-            (role.clone(), Lane { reserved: None, live: None, news: false, policies: policies() })
-        };
-        let lanes = draft.roles.iter().map(lane).collect();
+        let lanes = draft.roles.iter().map(|role| (role.clone(), Lane::new(&library))).collect();
         let settings = Settings::usual(&self.surface);
         self.by_id.insert(id, Commander { owner, draft, settings, library, lanes });
         Ok(())
@@ -201,16 +226,29 @@ impl<D: Clone> Commanders<D> {
 
     /// Takes a commander off its owner's roster. Fails `forbidden` unless it is theirs, `busy` while it plays.
     pub fn remove(&mut self, owner: &OwnerId, id: &CommanderId) -> Result<(), CallError> {
-        if self.owned(owner, id)?.lanes.values().any(|lane| lane.playing().is_some()) {
+        if self.owned(owner, id)?.lanes.values().any(|lane| lane.live.is_some()) {
             return Err(Code::Busy.into());
         }
         self.by_id.remove(id);
+        self.forget_bucket_of(owner);
         Ok(())
     }
 
-    /// Changes a commander's settings (§7 `CommanderSettingsPatch`), and the seats whose terms have to follow.
-    pub fn patch(&mut self, owner: &OwnerId, id: &CommanderId, patch: &Value) -> Result<Settings, CallError> {
-        let settings = self.owned(owner, id)?.settings.patched(&self.surface, patch)?;
+    /// Changes a commander's settings (§7 `CommanderSettingsPatch`). `follow` has the match that it plays, if it plays
+    /// one, take them over; where that fails they stay as they were.
+    pub fn patch(
+        &mut self,
+        owner: &OwnerId,
+        id: &CommanderId,
+        patch: &Value,
+        follow: impl FnOnce(&D, &Settings) -> Result<(), CallError>,
+    ) -> Result<Settings, CallError> {
+        let commander = self.owned(owner, id)?;
+        let settings = commander.settings.patched(&self.surface, patch)?;
+        // One commander plays one match, so one door leads to all its seats.
+        if let Some(live) = commander.lanes.values().find_map(|lane| lane.live.as_ref()) {
+            follow(&live.door, &settings)?;
+        }
         self.owned_mut(owner, id)?.settings = settings.clone();
         Ok(settings)
     }
@@ -255,7 +293,7 @@ impl<D: Clone> Commanders<D> {
         let before = lane.reserved.as_ref().map(|reserved| &reserved.reservation.team);
         let same_seat = before == reservation.as_ref().map(|wanted| &wanted.team);
         let ready = same_seat && lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
-        lane.news |= !same_seat;
+        lane.changes += u64::from(!same_seat);
         lane.reserved = reservation.map(|reservation| Reserved { reservation, ready });
         Ok(())
     }
@@ -280,47 +318,51 @@ impl<D: Clone> Commanders<D> {
         }
         let (isolation, settings) = (commander.draft.isolation, commander.settings.clone());
         let library = commander.library.clone();
+        let metadata = commander.draft.metadata.clone();
         let lane = commander.lanes.get_mut(&seat.role).ok_or(Code::Invalid)?;
         let ready = lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
-        let live = Live { match_id: Arc::clone(match_id), team: seat.team.clone(), door, over: false };
+        let live = Live { match_id: Arc::clone(match_id), team: seat.team.clone(), door };
         lane.live = Some(live);
         // What waited for the owner between matches ends with it.
         lane.policies = LanePolicies::of(&library);
-        Ok(Taken { isolation, settings, library, ready })
+        Ok(Taken { isolation, settings, library, metadata, ready })
     }
 
     /// A lane's hold of a seat ended: another occupant, a release, the end of the match's room. Before the start the
     /// ready mark goes back to the reservation; after it the reservation is used up.
     pub fn release(&mut self, id: &CommanderId, seat: &Seat, match_id: &str, before_start: Option<bool>) {
         let Some(lane) = self.lane_mut(id, &seat.role) else { return };
-        if lane.live.as_ref().is_none_or(|live| *live.match_id != *match_id) {
+        lane.ended.take_if(|ended| *ended.match_id == *match_id);
+        if lane.live.take_if(|live| *live.match_id == *match_id).is_none() {
             return;
         }
-        lane.live = None;
         match (before_start, &mut lane.reserved) {
             (Some(ready), Some(reserved)) => reserved.ready = ready,
             (Some(_), None) => {}
             (None, reserved) => *reserved = None,
         }
-        lane.news = false;
+        lane.told = lane.changes;
     }
 
     /// The match is over for a seat's side: the commander is free again, and its lane's agent is told the outcome once.
     pub fn finished(&mut self, id: &CommanderId, seat: &Seat, match_id: &str) {
         let Some(lane) = self.lane_mut(id, &seat.role) else { return };
-        if let Some(live) = lane.live.as_mut().filter(|live| *live.match_id == *match_id) {
-            live.over = true;
+        if let Some(over) = lane.live.take_if(|live| *live.match_id == *match_id) {
+            lane.ended = Some(over);
             lane.reserved = None;
         }
     }
 
     /// The agent was told how its match ended.
     pub fn told_the_end(&mut self, id: &CommanderId, role: &str) {
-        if let Some(lane) = self.lane_mut(id, role)
-            && lane.live.as_ref().is_some_and(|live| live.over)
-        {
-            lane.live = None;
+        if let Some(lane) = self.lane_mut(id, role) {
+            lane.ended = None;
         }
+    }
+
+    /// What leads to the match whose end the lane's agent has to be told by its next wait, wherever the lane is by now.
+    pub fn ended(&self, id: &CommanderId, role: &str) -> Option<D> {
+        Some(self.lane(id, role)?.ended.as_ref()?.door.clone())
     }
 
     /// Where a lane is. Nothing for a commander or role that does not exist.
@@ -328,7 +370,6 @@ impl<D: Clone> Commanders<D> {
         let lane = self.by_id.get(id)?.lanes.get(role)?;
         Some(match &lane.live {
             None => Place::Lobby,
-            Some(live) if live.over => Place::Leaving(live.door.clone()),
             Some(live) => Place::Seated(live.door.clone()),
         })
     }
@@ -337,7 +378,7 @@ impl<D: Clone> Commanders<D> {
     pub fn commands(&self, id: &CommanderId) -> Vec<(Name, Option<Name>)> {
         let lanes = self.by_id.get(id).map(|commander| &commander.lanes);
         let roles = self.surface.manifest.roles.iter().filter_map(|role| Some((role, lanes?.get(role)?)));
-        roles.map(|(role, lane)| (role.clone(), lane.playing().map(|live| live.team.clone()))).collect()
+        roles.map(|(role, lane)| (role.clone(), lane.live.as_ref().map(|live| live.team.clone()))).collect()
     }
 
     /// A commander's settings, which its briefing between matches states.
@@ -355,7 +396,7 @@ impl<D: Clone> Commanders<D> {
     /// The lobby state of a lane between matches (§4), which is thereby told. `None` when it does not exist.
     pub fn lobby_state(&mut self, id: &CommanderId, role: &Name, now: Millis) -> Option<Value> {
         let lane = self.lane_mut(id, role)?;
-        lane.news = false;
+        lane.told = lane.changes;
         let Some(Reserved { reservation, ready }) = &lane.reserved else {
             return Some(lobby_state(None, None, false, StartsWhen::SEAT, now));
         };
@@ -363,9 +404,19 @@ impl<D: Clone> Commanders<D> {
         Some(lobby_state(Some(&seat), reservation.summary.as_ref(), *ready, reservation.start, now))
     }
 
-    /// Whether a lobby wait of this lane returns at once: a new or changed seat was not told yet.
-    pub fn has_news(&self, id: &CommanderId, role: &str) -> bool {
-        self.by_id.get(id).and_then(|commander| commander.lanes.get(role)).is_some_and(|lane| lane.news)
+    /// How often the lane's seat changed between matches, for a wait that begins now.
+    pub fn changes(&self, id: &CommanderId, role: &str) -> u64 {
+        self.lane(id, role).map_or(0, |lane| lane.changes)
+    }
+
+    /// Whether a lobby wait that began after so many changes of its lane's seat returns: there was another one since, or
+    /// one that nobody was told.
+    pub fn has_news(&self, id: &CommanderId, role: &str, since: u64) -> bool {
+        self.lane(id, role).is_some_and(|lane| lane.changes != since || lane.told != lane.changes)
+    }
+
+    fn lane(&self, id: &CommanderId, role: &str) -> Option<&Lane<D>> {
+        self.by_id.get(id)?.lanes.get(role)
     }
 
     pub(crate) fn lane_mut(&mut self, id: &CommanderId, role: &str) -> Option<&mut Lane<D>> {
@@ -398,7 +449,7 @@ fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
         .collect();
     let seats: Vec<Value> = lanes
         .iter()
-        .filter_map(|(role, lane)| Some((role, lane.playing()?)))
+        .filter_map(|(role, lane)| Some((role, lane.live.as_ref()?)))
         .map(|(role, live)| json!({ "match": live.match_id, "team": live.team, "role": role }))
         .collect();
     json!({
@@ -407,6 +458,7 @@ fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
         "kind": draft.kind.as_str(),
         "roles": draft.roles,
         "isolation": draft.isolation.as_str(),
+        "metadata": draft.metadata.to_json(),
         "settings": settings.to_json(),
         "library": library.to_json(),
         "reservations": reservations,

@@ -29,6 +29,7 @@ mod practice;
 mod roster;
 mod seat;
 mod seated_policy;
+mod seating;
 mod sequencing;
 mod showing;
 mod signals;
@@ -43,7 +44,8 @@ mod waiting;
 pub use ack::Ack;
 pub use bucket::Bucket;
 pub use calls::{Call, INTENTS_MAX, Observe, Wait};
-pub use chat::{INBOX_MAX, Inbox, Said, Tell, chat_text};
+pub use cards::{LABEL_MAX, Label, Metadata};
+pub use chat::{INBOX_MAX, Inbox, Message, Said, Tell, chat_text};
 pub use commander::{CommanderId, CommanderKind, Isolation, Seated, Settings};
 pub use error::{CallError, Code};
 pub use game_match::{CannotStart, Changes, Config, Match};
@@ -51,6 +53,7 @@ pub use gates::Barred;
 pub use guard::{Guarded, MATCH_DATA_MAX_BYTES, Refused};
 pub use lanes::{
     COMMANDER_NAME_MAX, COMMANDERS_MAX, COMMANDERS_PER_OWNER, Commanders, Draft, Place, Reservation, Taken,
+    TellCommanders, ToldLane,
 };
 pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
@@ -64,6 +67,7 @@ pub use pool::{
 pub use practice::Practice;
 pub use seat::{Handover, Occupant, OwnerControl, OwnerId, PRESENCE_MS, Right};
 pub use seated_policy::{FromLibrary, PolicyCode, SeatedPolicy};
+pub use seating::Assignment;
 pub use sequencing::{Plan, PlanStep, Rejection, Sequenced};
 pub use start::{READY_SECONDS_MAX, StartKind, StartsWhen};
 pub use streaming::{Pushed, StreamRequest};

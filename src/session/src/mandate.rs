@@ -116,7 +116,7 @@ impl Mandate {
     /// Reads a mandate that an owner sent. Fails `invalid`: with the path of the first fault, or for one that takes more
     /// than [`MANDATE_UNITS_MAX`].
     pub fn parse(manifest: &Manifest, value: &Value) -> Result<Self, CallError> {
-        mandate_schema(manifest).validate(value)?;
+        let value = mandate_schema(manifest).admit(value.clone())?;
         if utf16_len(&value.to_string()) > MANDATE_UNITS_MAX {
             return Err(Code::Invalid.into());
         }
@@ -129,7 +129,7 @@ impl Mandate {
             Some("bot") => WhenAbsent::Bot,
             _ => WhenAbsent::Hold,
         };
-        Ok(Self { json: value.clone(), autonomy, when_absent })
+        Ok(Self { json: value, autonomy, when_absent })
     }
 
     /// The mandate on the wire.

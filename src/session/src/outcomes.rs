@@ -224,7 +224,7 @@ impl Match {
         valid.unwrap_or_else(|| self.parties.ranks_by_outcome(&self.outcomes))
     }
 
-    /// Declares final outcomes (§10 `end`). Nothing happens once the match is over.
+    /// Declares final outcomes (§10 `end`), of a match that is held too. Nothing happens once the match is over.
     ///
     /// # Errors
     /// `invalid` unless every side is covered, allies agree, placements are a competition ranking and no outcome that
@@ -242,7 +242,7 @@ impl Match {
         }
         self.ranks = Some(ranks);
         // A match that ends before its start is prepared no longer: whoever waits for it hears of the end.
-        self.start.end();
+        self.give_start_up();
         self.settle(now);
         Ok(())
     }

@@ -148,6 +148,8 @@ pub(crate) struct PolicySlot {
     pub(crate) library: Library,
     given: Given,
     approval: Option<Approval>,
+    /// Which hold of its seat this is; 0 for a lane between matches. No two requests of one seat share a name (§7).
+    pub(crate) hold: u32,
     /// A probe is under way. One at a time, so that answers follow the order of the calls.
     probing: bool,
     /// The first tick of the next think.
@@ -246,7 +248,10 @@ impl PolicySlot {
 
     /// Makes a request, in place of the one before.
     fn ask(&mut self, kind: ApprovalKind, version: u32, artifact: Artifact) -> Value {
-        let id = self.library.next_approval();
+        let mut id = self.library.next_approval();
+        if self.hold > 0 {
+            id = format!("{id}_{}", self.hold);
+        }
         let approval = Approval { id, kind, version, status: ApprovalStatus::Pending, artifact };
         let request = approval.request();
         self.approval = Some(approval);

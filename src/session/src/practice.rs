@@ -44,8 +44,7 @@ pub(crate) fn read(surface: &Surface, args: &Value) -> Result<Practice, CallErro
         ("seed", t::opt(t::int(0, 2_147_483_647))),
     ];
     fields.extend(manifest.match_options.iter().map(|options| ("options", t::opt(options.clone()))));
-    let rest = Value::Object(rest);
-    t::obj(fields).validate(&rest)?;
+    let rest = t::obj(fields).admit(Value::Object(rest))?;
     let name = |member: &str| rest.get(member).and_then(Value::as_str).map(Name::from);
     let opponent = name("opponent").ok_or(Code::Invalid)?;
     Ok(Practice {

@@ -27,6 +27,11 @@ impl Match {
         self.seats.get(seat)?.owner()
     }
 
+    /// Who was assigned to a seat last, whoever controls it now.
+    pub fn occupant(&self, seat: &Seat) -> Option<&Occupant> {
+        self.seats.get(seat).map(|state| &state.assigned)
+    }
+
     /// The seats of an owner, in manifest order.
     pub fn seats_of(&self, owner: &OwnerId) -> Vec<Seat> {
         let owned = self.seats.values().filter(|state| state.owner() == Some(owner));
@@ -75,8 +80,10 @@ impl Match {
     ) -> Result<Handover, CallError> {
         self.check_assignment(seat, &occupant, control)?;
         let state = self.seat_mut(seat).map_err(|_| Code::Invalid)?;
-        // Whoever controls the seat by their owner's word since is another occupant than the one that was assigned.
-        let is_same = state.assigned.is_same(&occupant) && state.controller == occupant.controller();
+        // Whoever controls the seat by their owner's word since is another occupant than the one that was assigned. A
+        // named commander is the same one whoever does, and is in control again.
+        let in_control = state.controller == occupant.controller();
+        let is_same = state.assigned.is_same(&occupant) && (in_control || state.assigned.is_commander());
         let handover = if is_same {
             Handover::SameOccupant
         } else if state.owner() == occupant.owner() {
@@ -84,7 +91,8 @@ impl Match {
         } else {
             Handover::NewOwner
         };
-        if handover == Handover::SameOccupant && (control == OwnerControl::Kept || state.human_held) {
+        let is_held_so = control == OwnerControl::Kept || state.human_held;
+        if handover == Handover::SameOccupant && in_control && is_held_so {
             return Ok(handover);
         }
         if handover != Handover::SameOccupant {
@@ -93,6 +101,7 @@ impl Match {
         let (is_held, surface) = (self.is_held(), Arc::clone(&self.surface));
         let state = self.seat_mut(seat)?;
         state.human_held |= control == OwnerControl::Granted;
+        state.controller = occupant.controller();
         if handover != Handover::SameOccupant {
             state.seat_occupant(occupant, &surface.hash);
             match is_held {
@@ -142,6 +151,7 @@ impl Match {
         let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
         let state = self.seat_mut(seat)?;
         let mut before = std::mem::replace(state, fresh);
+        state.holds = before.holds + 1;
         let mut ended: Vec<WaitId> = before.agent_lane.end_waits().collect();
         if handover == Handover::SameOwner {
             state.human_held = before.human_held;
@@ -212,9 +222,10 @@ impl Match {
         }
     }
 
-    /// Changes who controls a seat, on its owner's word. `policy` needs an active policy.
+    /// Changes who controls a seat, on its owner's word. Fails `invalid` for a seat outside the match, and for `policy`
+    /// without an active policy.
     pub fn set_controller(&mut self, seat: &Seat, controller: Controller) -> Result<(), CallError> {
-        let state = self.seat_mut(seat)?;
+        let state = self.match_seat(seat)?;
         if controller == Controller::Policy && state.policy.active.is_none() {
             return Err(Code::Invalid.into());
         }
@@ -224,18 +235,18 @@ impl Match {
         Ok(())
     }
 
-    /// Replaces a seat's mandate on its owner's word (§7).
+    /// Replaces a seat's mandate on its owner's word (§7). Fails `invalid` for a seat outside the match too.
     pub fn set_mandate(&mut self, seat: &Seat, mandate: &Value) -> Result<(), CallError> {
         let mandate = Mandate::parse(&self.surface.manifest, mandate)?;
-        self.seat_mut(seat)?.mandate = mandate;
+        self.match_seat(seat)?.mandate = mandate;
         self.seat_changed(seat);
         Ok(())
     }
 
-    /// Replaces a seat's scopes on its owner's word (§6).
+    /// Replaces a seat's scopes on its owner's word (§6). Fails `invalid` for a seat outside the match too.
     pub fn set_scopes(&mut self, seat: &Seat, scopes: &Value) -> Result<(), CallError> {
         let scopes = mandate::parse_scopes(&self.surface.manifest, scopes)?;
-        self.seat_mut(seat)?.scopes = scopes;
+        self.match_seat(seat)?.scopes = scopes;
         self.seat_changed(seat);
         Ok(())
     }
@@ -278,6 +289,11 @@ impl Match {
 
     pub(crate) fn seat_mut(&mut self, seat: &Seat) -> Result<&mut SeatState, CallError> {
         self.seats.get_mut(seat).ok_or_else(|| Code::NotInMatch.into())
+    }
+
+    /// A seat that a trusted caller names: one outside the match is their mistake (§20.1).
+    fn match_seat(&mut self, seat: &Seat) -> Result<&mut SeatState, CallError> {
+        self.seat_mut(seat).map_err(|_| Code::Invalid.into())
     }
 
     pub(crate) fn seat(&self, seat: &Seat) -> Result<&SeatState, CallError> {

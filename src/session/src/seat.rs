@@ -2,6 +2,7 @@
 
 use crate::Millis;
 use crate::bucket::Bucket;
+use crate::cards::Label;
 use crate::chat;
 use crate::commander::{Isolation, Seated, Settings};
 use crate::mandate::{Mandate, Scope, WhenAbsent};
@@ -60,7 +61,7 @@ pub enum Occupant {
 
 impl Occupant {
     /// Whose seat it becomes.
-    pub(crate) fn owner(&self) -> Option<&OwnerId> {
+    pub fn owner(&self) -> Option<&OwnerId> {
         match self {
             Self::Human { owner, .. } | Self::Agent { owner, .. } | Self::Owned { owner, .. } => Some(owner),
             Self::Commander(seated) => Some(&seated.owner),
@@ -115,6 +116,10 @@ impl Occupant {
     /// Whether the occupant plays in its owner's name: bots and held seats do not (§4 "Same-owner opposition").
     pub(crate) fn is_played(&self) -> bool {
         matches!(self, Self::Human { .. } | Self::Agent { .. } | Self::Commander(_) | Self::Policy(_))
+    }
+
+    pub(crate) fn is_commander(&self) -> bool {
+        matches!(self, Self::Commander(_))
     }
 
     /// A commander that shares state with its owner's other ones must not oppose them (§4).
@@ -204,6 +209,10 @@ pub(crate) struct SeatState {
     pub(crate) owner_lane: Lane,
     pub(crate) marks: StartMarks,
     presence: Presence,
+    /// How many holds of the seat there were, this one included.
+    pub(crate) holds: u32,
+    /// The program that the seat's agent says it runs in (§20.2).
+    pub(crate) harness: Option<Label>,
     /// The one active sequence (§9).
     pub(crate) sequence: Option<Sequence>,
     /// Sequences accepted in this hold, to name the next one.
@@ -239,6 +248,8 @@ impl SeatState {
             owner_lane: Lane::default(),
             marks: StartMarks::default(),
             presence: Presence::default(),
+            holds: 0,
+            harness: None,
             sequence: None,
             sequences_made: 0,
             acting: Acting::Held,
@@ -268,6 +279,7 @@ impl SeatState {
             }
             Occupant::Human { .. } | Occupant::Agent { .. } | Occupant::Owned { .. } | Occupant::Nobody => {}
         }
+        self.policy.hold = self.holds;
         self.assigned = occupant;
         self.bot = None;
         self.sequence = None;

@@ -111,7 +111,7 @@ impl Match {
     }
 
     pub(crate) fn push_views(&mut self) {
-        self.views_stale = false;
+        (self.views_stale, self.views_due) = (false, false);
         for team in self.teams().to_vec() {
             let Some(before) =
                 self.views.get(&team).filter(|stream| stream.is_watched()).and_then(ViewStream::latest)

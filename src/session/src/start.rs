@@ -99,11 +99,6 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    /// Nothing holds the match any more.
-    pub(crate) fn end(&mut self) {
-        *self = Self::Begun;
-    }
-
     fn hold(self) -> Option<Hold> {
         match self {
             Self::Held(hold) => Some(hold),
@@ -239,6 +234,18 @@ impl Match {
         self.settle_waits(now);
     }
 
+    /// The match ends before its start: nothing holds it any more, and nobody enters it.
+    pub(crate) fn give_start_up(&mut self) {
+        if !self.is_held() {
+            return;
+        }
+        self.start = Start::Begun;
+        for state in self.seats.values_mut() {
+            state.agent_lane.told_its_seat();
+            state.owner_lane.told_its_seat();
+        }
+    }
+
     /// A person's client came into the room for exactly this seat, or left it (§20 "Human readiness").
     pub fn set_joined(&mut self, seat: &Seat, joined: bool, now: Millis) -> Result<(), CallError> {
         self.mark(seat, now, |marks| marks.joined = joined)
@@ -271,10 +278,13 @@ impl Match {
         self.seats.get(seat).is_some_and(|state| state.marks.agent)
     }
 
-    /// What an agent or owner is told while the match is held (§4 "Lobby phase").
-    pub(crate) fn lobby_state(&self, seat: &Seat, right: Right, now: Millis) -> Result<Value, CallError> {
+    /// What an agent or owner is told while the match is held (§4 "Lobby phase"). It names the seat, so that no wait has
+    /// to tell of it any more.
+    pub(crate) fn lobby_state(&mut self, seat: &Seat, right: Right, now: Millis) -> Result<Value, CallError> {
         let hold = self.start.hold().ok_or(Code::Internal)?;
-        let marks = self.seat(seat)?.marks;
+        let state = self.seat_mut(seat)?;
+        state.lane(right).told_its_seat();
+        let marks = state.marks;
         let ready = match right {
             Right::Agent => marks.agent,
             Right::Owner => marks.person,

@@ -105,6 +105,11 @@ impl Lane {
         self.news = if knows_its_seat { News::None } else { News::Seat };
     }
 
+    /// The lobby state has just told the lane of its seat.
+    pub(crate) fn told_its_seat(&mut self) {
+        self.news = News::None;
+    }
+
     /// The match that this lane was seated for runs.
     pub(crate) fn started(&mut self) {
         self.news = News::Entry;
@@ -227,8 +232,8 @@ impl Match {
         }
         match lane.news {
             News::Entry => return Ok(Some(Wake::Entry)),
-            News::Seat if !over => return Ok(Some(Wake::Seat)),
-            News::Seat | News::None => {}
+            News::Seat => return Ok(Some(Wake::Seat)),
+            News::None => {}
         }
         if lane.approval {
             return Ok(Some(Wake::Approval));
@@ -319,12 +324,10 @@ impl Match {
         wake: Option<Wake>,
         now: Millis,
     ) -> Result<Value, CallError> {
+        let mut state = self.lobby_state(seat, right, now)?;
         let lane = self.lane(seat, right)?;
-        // The state tells the seat, so a message takes nothing from that.
-        lane.news = News::None;
         lane.approval &= wake != Some(Wake::Approval);
         let messages = lane.inbox.take();
-        let mut state = self.lobby_state(seat, right, now)?;
         match wake {
             Some(Wake::Approval) => state["wake"] = json!("approval"),
             Some(Wake::Message) => state["wake"] = json!("owner_message"),

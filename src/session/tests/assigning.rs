@@ -12,9 +12,10 @@ use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Controller, Seat};
 use playerthree_session::{
-    Code, Config, Handover, Isolation, Match, Occupant, OwnerControl, Right, Settings, Thought,
+    Assignment, CannotStart, Code, Config, Draft, Handover, Isolation, Label, Match, Occupant, OwnerControl,
+    Right, Settings, Thought,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn red() -> Seat {
     Seat::new("red", "ground")
@@ -241,6 +242,47 @@ fn cards_say_who_plays_and_nothing_private() {
     assert!(!json!(cards).to_string().contains("cmd_secret"));
 }
 
+/// §20.2: the harness is what the agent says, for its own hold, and a model is shown by its owner's choice alone; both are
+/// marked as unverified.
+#[test]
+fn a_card_shows_what_is_said_of_harness_and_model_as_such() {
+    let mut game = agent_command(config());
+    let draft = |metadata: Value| {
+        let draft = json!({ "name": "Falcon", "roles": ["ground"], "metadata": metadata });
+        Draft::parse(game.surface(), &draft).map(|draft| draft.metadata)
+    };
+    let said = json!({ "provider": "Example", "model": "example-1" });
+    let (hidden, mut shared) = (draft(said.clone()).unwrap(), said);
+    shared["shared"] = json!(true);
+    let shared = draft(shared).unwrap();
+    for bad in [
+        json!({ "model": "<b>" }),
+        json!({ "model": "" }),
+        json!({ "model": "x".repeat(65) }),
+        json!({ "who": "x" }),
+    ] {
+        assert_eq!(draft(bad).unwrap_err().code, Code::Invalid);
+    }
+    for (metadata, is_shown) in [(hidden, false), (shared, true)] {
+        let Occupant::Commander(mut seated) = commander(&game, "ann", &format!("{is_shown}")) else {
+            panic!()
+        };
+        seated.metadata = metadata;
+        game.assign(&red(), Occupant::Commander(seated)).unwrap();
+        game.take_changes();
+        game.note_harness(&red(), &Label::parse("Codex 1.0").unwrap());
+        assert!(game.take_changes().seats, "everybody is told");
+        let card = game.cards(0).remove(0);
+        assert_eq!(card["harness"], json!({ "label": "Codex 1.0", "verified": false }));
+        let model = is_shown.then(|| json!({ "name": "example-1", "selfReported": true }));
+        assert_eq!((card.get("model"), card.get("provider").is_some()), (model.as_ref(), is_shown));
+        game.note_harness(&red(), &Label::parse("Codex 1.0").unwrap());
+        assert!(!game.take_changes().seats, "nothing changed");
+    }
+    game.assign(&red(), agent("bob")).unwrap();
+    assert_eq!(game.cards(0)[0]["harness"], json!({ "verified": false }), "another agent says for itself");
+}
+
 /// §7: changed settings reach the commander's own live seat and no other.
 #[test]
 fn settings_reach_only_the_commanders_own_seat() {
@@ -252,4 +294,68 @@ fn settings_reach_only_the_commanders_own_seat() {
     game.follow(&playerthree_session::CommanderId("cmd_1".into()), &changed);
     assert!(game.terms(&red()).unwrap().0.is_empty());
     assert_eq!(game.terms(&air()).unwrap(), other);
+}
+
+/// §4: a named commander keeps its seat whoever controls it meanwhile: assigned again it is in control again, and its
+/// owner may hold the seat in person with it.
+#[test]
+fn a_commander_that_is_assigned_again_is_in_control_again() {
+    let mut game = agent_command(config());
+    let falcon = commander(&game, "ann", "falcon");
+    game.assign(&red(), falcon.clone()).unwrap();
+    game.set_scopes(&red(), &json!(["act"])).unwrap();
+    game.set_controller(&red(), Controller::Bot).unwrap();
+    assert_eq!(game.assign(&red(), falcon.clone()).unwrap(), Handover::SameOccupant);
+    assert_eq!(act(&mut game, &red(), Right::Agent, json!({ "kind": "stop", "units": [] })).code(), "ok");
+    assert_eq!(game.terms(&red()).unwrap().0, ["act"], "nothing of its hold ended");
+    assert!(!game.is_held_in_person(&red()));
+    game.assign_with(&red(), falcon.clone(), OwnerControl::Granted).unwrap();
+    assert!(game.is_held_in_person(&red()));
+    game.set_controller(&red(), Controller::Human).unwrap();
+    game.assign(&red(), falcon).unwrap();
+    assert_eq!(act(&mut game, &red(), Right::Agent, json!({ "kind": "stop", "units": [] })).code(), "ok");
+    assert!(game.is_held_in_person(&red()), "the same owner keeps the hold");
+}
+
+/// §7: a commander's settings are whole from the start: a fallback tier, scopes and a mandate.
+#[test]
+fn settings_are_whole_before_anybody_changed_them() {
+    let game = agent_command(config());
+    let settings = Settings::usual(game.surface());
+    let first = &game.surface().manifest.opponents[0];
+    let members: Vec<String> = settings.to_json().as_object().unwrap().keys().cloned().collect();
+    assert_eq!(members.len(), 3, "{members:?}");
+    assert_eq!(settings.to_json()["botLevel"], json!(first));
+    let patched = settings.patched(game.surface(), &json!({ "botLevel": "veteran" })).unwrap();
+    assert_eq!(patched.patched(game.surface(), &json!({ "botLevel": first })).unwrap(), settings);
+}
+
+/// §20: a match is made with all its assignments or not at all; no seat is assigned twice and no commander on two sides.
+#[test]
+fn a_match_is_made_with_all_its_assignments_or_not_at_all() {
+    let surface = surface(playerthree_agent_command::AgentCommand);
+    let template = agent_command(config());
+    let made = |list: &[(Seat, Occupant)]| {
+        let assignment = |(seat, occupant): &(Seat, Occupant)| Assignment {
+            seat: seat.clone(),
+            occupant: occupant.clone(),
+            control: OwnerControl::Kept,
+        };
+        let config = Config { teams: Some(vec!["red".into(), "blue".into()]), ..config() };
+        Match::with_assignments(surface.clone(), config, list.iter().map(assignment).collect(), 0)
+    };
+    let code = |made: Result<Match, CannotStart>| match made {
+        Err(CannotStart::Refused(error)) => Some(error.code),
+        Err(CannotStart::Output(_)) | Ok(_) => None,
+    };
+    let falcon = || commander(&template, "ann", "falcon");
+    let game = made(&[(red(), human("ann")), (air(), falcon()), (blue(), agent("bob"))]).unwrap();
+    assert_eq!(
+        [red(), air(), blue()].map(|seat| game.owner(&seat).unwrap().clone()),
+        ["ann", "ann", "bob"].map(owner)
+    );
+    assert_eq!(code(made(&[(red(), human("ann")), (red(), agent("bob"))])), Some(Code::Invalid));
+    assert_eq!(code(made(&[(red(), falcon()), (blue(), falcon())])), Some(Code::Invalid));
+    assert_eq!(code(made(&[(Seat::new("gold", "air"), human("ann"))])), Some(Code::Invalid));
+    assert_eq!(code(made(&[(red(), human("ann")), (blue(), human("ann"))])), Some(Code::Forbidden));
 }

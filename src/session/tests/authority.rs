@@ -11,8 +11,10 @@ mod common;
 
 use common::drill::{Drill, Told};
 use common::*;
+use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Clock, Context, Controller, Name, Runtime, Source};
-use playerthree_session::{Artifact, Code, Deploy, INTENTS_MAX, Match, PRESENCE_MS, Right, Thought};
+use playerthree_session::{Artifact, Call, Code, Deploy, INTENTS_MAX, Match, PRESENCE_MS, Right, Thought};
+use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
 
 /// A drill whose buckets hold one intent and whose seats of side `a` are ann's agents'.
@@ -292,4 +294,63 @@ fn an_answer_to_an_earlier_position_is_not_played() {
     game.thought(&lead("a"), Ok(marking(7)));
     game.end_round(0);
     assert_eq!((game.tick(), marked(&told, 0)), (2, vec![json!(7)]));
+}
+
+/// §3, §4: an integer of a call's arguments is one however it is spelled; it is never dropped.
+#[test]
+fn integers_of_a_calls_arguments_are_integers_however_they_are_spelled() {
+    let surface = surface(AgentCommand);
+    let read = |method: &str, args: Value| Call::parse(&surface, method, &args).unwrap();
+    let cases = [
+        ("observe", json!({ "since": 3 }), json!({ "since": 3.0 })),
+        ("observe", json!({ "page": 2 }), json!({ "page": 2.0 })),
+        ("briefing", json!({ "topic": "intents", "page": 2 }), json!({ "topic": "intents", "page": 2.0 })),
+        (
+            "skill",
+            json!({ "name": "a", "path": "b", "offset": 20_000 }),
+            json!({ "name": "a", "path": "b", "offset": 2e4 }),
+        ),
+        ("policyRollback", json!({ "version": 1 }), json!({ "version": 1.0 })),
+        (
+            "practice",
+            json!({ "opponent": "recruit", "ticks": 9, "seed": 5 }),
+            json!({ "opponent": "recruit", "ticks": 9.0, "seed": 5.0 }),
+        ),
+    ];
+    for (method, plain, spelled) in cases {
+        assert_eq!(read(method, spelled), read(method, plain), "{method}");
+    }
+}
+
+/// §4, §3: `until` names at most 16 declared kinds, each once; a call takes no more intents than the bucket holds.
+#[test]
+fn lists_of_a_calls_arguments_are_bounded() {
+    let surface = surface(TicTacToe);
+    let refused = |method: &str, args: Value| Call::parse(&surface, method, &args).unwrap_err().code;
+    let kind = &*surface.manifest.event_kinds()[0];
+    assert!(Call::parse(&surface, "wait", &json!({ "seconds": 1, "until": [kind] })).is_ok());
+    for until in [json!([kind, kind]), json!(vec![kind; 17]), json!(["never"]), json!(kind)] {
+        assert_eq!(refused("wait", json!({ "seconds": 1, "until": until })), Code::Invalid);
+    }
+    let burst = surface.manifest.control.intents.burst as usize;
+    assert!(burst < INTENTS_MAX);
+    let act = |count: usize| json!({ "intents": vec![json!({}); count] });
+    assert!(Call::parse(&surface, "act", &act(burst)).is_ok());
+    assert_eq!(refused("act", act(burst + 1)), Code::Invalid);
+    assert_eq!(refused("act", act(0)), Code::Invalid);
+}
+
+/// §20.1: trusted operations on a side outside the match are invalid.
+#[test]
+fn settings_of_a_seat_outside_the_match_are_invalid() {
+    let mut game = agent_command(config());
+    let outside = playerthree_game::Seat::new("gold", "ground");
+    let (_, mandate) = game.terms(&playerthree_game::Seat::new("red", "ground")).unwrap();
+    for refused in [
+        game.set_controller(&outside, Controller::Bot),
+        game.set_mandate(&outside, &mandate),
+        game.set_scopes(&outside, &json!([])),
+    ] {
+        assert_eq!(refused.unwrap_err().code, Code::Invalid);
+    }
 }

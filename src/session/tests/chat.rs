@@ -6,7 +6,8 @@ mod common;
 use common::*;
 use playerthree_game::Seat;
 use playerthree_session::{
-    CallError, Changes, Code, INBOX_MAX, Match, Occupant, Right, Tell, Wait, Waiting, chat_text,
+    CallError, Changes, Code, CommanderId, INBOX_MAX, Inbox, Match, Occupant, Right, Tell, TellCommanders,
+    Wait, Waiting, chat_text,
 };
 use serde_json::{Value, json};
 
@@ -238,4 +239,47 @@ fn a_game_without_chat_has_no_mode_for_it() {
     assert_eq!(code(game.say(&x(), Right::Agent, "a", 0)), Code::ModeUnavailable);
     let call = playerthree_session::Call::parse(game.surface(), "say", &json!({ "text": "a" }));
     assert_eq!(code(call), Code::ModeUnavailable);
+}
+
+/// §20: whoever owns seats of two sides tells no agent of either, neither by seat nor by commander, for as long as that
+/// lasts.
+#[test]
+fn nobody_coaches_a_side_while_they_own_seats_of_another() {
+    let mut game = agent_command(config());
+    let enemy = Seat::new("blue", "air");
+    let falcon = commander(&game, "ann", "falcon");
+    game.assign(&air(), falcon).unwrap();
+    game.assign(&enemy, agent("ann")).unwrap();
+    let hello = json!({ "roles": ["air"], "text": "hello" });
+    let message =
+        TellCommanders::parse(game.surface(), json!({ "commanders": "all", "text": "hello" })).unwrap();
+    let coach = |game: &mut Match, side: &str| {
+        let by_id = game.tell_commander(&CommanderId("falcon".into()), &air(), message.message(), 0);
+        [tell(game, "ann", side, hello.clone(), 0).err(), by_id.err()]
+            .map(|error| error.map(|error| error.code))
+    };
+    for side in ["red", "blue"] {
+        assert_eq!(coach(&mut game, side), [Some(Code::Forbidden); 2], "{side}");
+    }
+    assert_eq!(read(&mut game, &air()).or(read(&mut game, &enemy)), None);
+    game.assign(&enemy, Occupant::Nobody).unwrap();
+    assert_eq!(coach(&mut game, "red"), [None; 2]);
+    assert_eq!(read(&mut game, &air()).unwrap().as_array().unwrap().len(), 2);
+    // A seat that is another's by now hears nothing of a message to the commander that had it.
+    game.assign(&air(), agent("ann")).unwrap();
+    assert_eq!(coach(&mut game, "red"), [None, Some(Code::Forbidden)]);
+}
+
+/// §12: what a commander has not read between matches goes along into the match that seats it, and is read first.
+#[test]
+fn messages_of_the_lobby_go_along_into_the_match() {
+    let mut game = agent_command(config());
+    let falcon = commander(&game, "ann", "falcon");
+    game.assign(&air(), falcon).unwrap();
+    let mut unread = Inbox::default();
+    unread.put(json!({ "from": "owner", "tick": 0, "text": "welcome" }));
+    game.hand_messages_over(&air(), unread, 0).unwrap();
+    tell(&mut game, "ann", "red", json!({ "roles": ["air"], "text": "look north" }), 0).unwrap();
+    let texts: Vec<Value> = read(&mut game, &air()).unwrap().as_array().unwrap().clone();
+    assert_eq!(texts.iter().map(|message| &message["text"]).collect::<Vec<_>>(), ["welcome", "look north"]);
 }

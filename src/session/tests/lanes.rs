@@ -12,8 +12,8 @@ use common::*;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
 use playerthree_session::{
-    COMMANDERS_PER_OWNER, Code, CommanderId, CommanderKind, Commanders, Draft, Isolation, Place, Reservation,
-    StartKind, StartsWhen,
+    COMMANDERS_PER_OWNER, Code, CommanderId, CommanderKind, Commanders, Draft, Isolation, Metadata, Place,
+    Reservation, StartKind, StartsWhen, TellCommanders, ToldLane,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,7 +34,8 @@ fn second() -> Arc<str> {
 
 fn draft(name: &str) -> Draft {
     let roles = vec!["ground".into(), "air".into()];
-    Draft { name: name.into(), roles, isolation: Isolation::Independent, kind: CommanderKind::Agent }
+    let (isolation, kind) = (Isolation::Independent, CommanderKind::Agent);
+    Draft { name: name.into(), roles, isolation, kind, metadata: Metadata::default() }
 }
 
 /// Ann's two commanders of the same roles, and one of Bob's.
@@ -54,6 +55,11 @@ fn kept(team: &str) -> Option<Reservation> {
     })
 }
 
+/// Whether a wait that begins now returns at once.
+fn has_news(roster: &Roster, who: &str) -> bool {
+    roster.has_news(&id(who), "ground", roster.changes(&id(who), "ground"))
+}
+
 fn told(roster: &mut Roster, who: &str, role: &str) -> Value {
     roster.lobby_state(&id(who), &role.into(), 0).unwrap()
 }
@@ -65,14 +71,14 @@ fn a_reservation_is_told_and_given_up() {
     let before = told(&mut roster, "a1", "ground");
     assert_eq!((&before["seat"], &before["startsWhen"]), (&Value::Null, &json!({ "kind": "seat" })));
     roster.reserve(&owner("ann"), &id("a1"), "ground", kept("red")).unwrap();
-    assert!(roster.has_news(&id("a1"), "ground"), "a new seat ends a wait at once");
+    assert!(has_news(&roster, "a1"), "a new seat ends a wait at once");
     let state = told(&mut roster, "a1", "ground");
     assert_eq!((&state["seat"]["team"], &state["startsWhen"]["kind"]), (&json!("red"), &json!("host")));
-    assert!(!roster.has_news(&id("a1"), "ground"), "told once");
+    assert!(!has_news(&roster, "a1"), "told once");
     assert_eq!(told(&mut roster, "a1", "air")["seat"], Value::Null, "lanes are apart");
     assert_eq!(told(&mut roster, "a2", "ground")["seat"], Value::Null, "commanders are apart");
     roster.reserve(&owner("ann"), &id("a1"), "ground", None).unwrap();
-    assert!(roster.has_news(&id("a1"), "ground"));
+    assert!(has_news(&roster, "a1"));
     assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby), "it never seats anybody");
 }
 
@@ -88,7 +94,7 @@ fn a_ready_mark_belongs_to_the_reserved_seat() {
     let mut later = kept("red").unwrap();
     later.start = StartsWhen { kind: StartKind::Countdown, at: Some(5_000) };
     roster.reserve(&owner("ann"), &id("a1"), "ground", Some(later)).unwrap();
-    assert!(!roster.has_news(&id("a1"), "ground"), "the same seat is no news");
+    assert!(!has_news(&roster, "a1"), "the same seat is no news");
     let state = told(&mut roster, "a1", "ground");
     assert_eq!((&state["you"]["ready"], &state["startsWhen"]["inSeconds"]), (&json!(true), &json!(5)));
     assert_eq!(
@@ -159,7 +165,8 @@ fn the_end_of_a_match_is_told_once_and_frees_the_commander() {
     let (ann, ground) = (owner("ann"), Seat::new("red", "ground"));
     roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap();
     roster.finished(&id("a1"), &ground, "match-1");
-    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Leaving("one")));
+    assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby));
+    assert_eq!(roster.ended(&id("a1"), "ground"), Some("one"));
     roster.reserve(&ann, &id("a1"), "air", kept("blue")).unwrap();
     roster.told_the_end(&id("a1"), "ground");
     assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby));
@@ -175,7 +182,7 @@ fn somebody_elses_commander_is_as_unknown_as_none() {
         refusals.push(roster.reserve(&bob, &id(who), "ground", kept("red")).unwrap_err());
         refusals.push(roster.seat(&bob, &id(who), &ground, &first(), "door").unwrap_err());
         refusals.push(roster.remove(&bob, &id(who)).unwrap_err());
-        refusals.push(roster.patch(&bob, &id(who), &json!({})).unwrap_err());
+        refusals.push(roster.patch(&bob, &id(who), &json!({}), |_, _| Ok(())).unwrap_err());
     }
     assert!(refusals.iter().all(|refusal| *refusal == Code::Forbidden.into()));
     assert_eq!(roster.list(&bob).len(), 1);
@@ -216,4 +223,66 @@ fn drafts_reservations_and_rosters_have_bounds() {
     assert_eq!(roster.add(ann.clone(), id("over"), draft("x")).unwrap_err().code, Code::Busy);
     roster.remove(&ann, &id("a3")).unwrap();
     roster.add(ann, id("over"), draft("x")).unwrap();
+}
+
+fn word(roster: &mut Roster, who: &str, to: Value, now: u64) -> Result<Vec<ToldLane<&'static str>>, Code> {
+    let tell =
+        TellCommanders::parse(&surface(AgentCommand), json!({ "commanders": to, "text": "look north" }));
+    roster.tell(&owner(who), &tell.map_err(|error| error.code)?, now).map_err(|error| error.code)
+}
+
+fn read(roster: &mut Roster, who: &str, role: &str) -> usize {
+    roster.take_inbox(&id(who), role).take().map_or(0, |messages| messages.as_array().unwrap().len())
+}
+
+/// §12 `commanders.tell`: named ids, never roles. Each lane of theirs has the message once and no other lane has it; in the
+/// lobby its tick is zero. A lane that plays is its match's to tell.
+#[test]
+fn a_message_is_for_every_lane_of_the_named_commanders_alone() {
+    let mut roster = roster();
+    let air = Seat::new("red", "air");
+    roster.seat(&owner("ann"), &id("a1"), &air, &first(), "door").unwrap();
+    let told = word(&mut roster, "ann", json!(["a1"]), 0).unwrap();
+    let seated: Vec<_> = told.iter().filter_map(|lane| Some((&*lane.role, lane.hold?))).collect();
+    assert_eq!((told.len(), &seated[..]), (2, &[("air", "door")][..]));
+    let message = json!([{ "from": "owner", "tick": 0, "text": "look north" }]);
+    assert_eq!(roster.take_inbox(&id("a1"), "ground").take(), Some(message));
+    for (who, role) in [("a1", "ground"), ("a1", "air"), ("a2", "ground"), ("a2", "air"), ("b1", "ground")] {
+        assert_eq!(read(&mut roster, who, role), 0, "{who} {role}");
+    }
+    assert_eq!(word(&mut roster, "ann", json!("all"), 0).unwrap().len(), 4);
+    assert_eq!(["a1", "a2", "b1"].map(|who| read(&mut roster, who, "ground")), [1, 1, 0]);
+}
+
+/// §12, §15: nobody tells somebody else's commander or one that does not exist, alike, and then nobody is told; an owner
+/// has five messages and one a second.
+#[test]
+fn an_owner_tells_their_own_commanders_alone_and_not_too_fast() {
+    let mut roster = roster();
+    for to in [json!(["b1"]), json!(["nobody"]), json!(["a1", "b1"]), json!(["a1", "nobody"])] {
+        assert_eq!(word(&mut roster, "ann", to, 0), Err(Code::Forbidden));
+    }
+    assert_eq!(word(&mut roster, "eve", json!("all"), 0), Err(Code::Forbidden));
+    let many: Vec<String> = (0..=COMMANDERS_PER_OWNER).map(|number| number.to_string()).collect();
+    for to in [json!([]), json!(["a1", "a1"]), json!([1]), json!(many), json!("some"), json!(null)] {
+        assert_eq!(word(&mut roster, "ann", to, 0), Err(Code::Invalid));
+    }
+    assert_eq!(read(&mut roster, "a1", "ground"), 0);
+    let sent = (0..8).filter(|_| word(&mut roster, "ann", json!(["a1"]), 0).is_ok()).count();
+    assert_eq!((sent, word(&mut roster, "ann", json!(["a2"]), 999)), (5, Err(Code::RateLimited)));
+    assert!(word(&mut roster, "ann", json!(["a2"]), 1_000).is_ok());
+    assert!(word(&mut roster, "bob", json!(["b1"]), 0).is_ok(), "another owner's bucket is theirs");
+}
+
+/// §12, §6: between matches a commander answers its owner by scope, in bounds, three at once and one in two seconds.
+#[test]
+fn a_commander_answers_its_owner_between_matches() {
+    let mut roster = roster();
+    let mut say = |text: &str, now| roster.say(&id("a1"), "air", text, now).map_err(|error| error.code);
+    assert_eq!(say("on my way", 0), Ok((owner("ann"), "on my way".to_owned())));
+    assert_eq!(say(" ", 0), Err(Code::Invalid));
+    let codes: Vec<_> = [0, 0, 0, 1_999, 2_001].map(|now| say("again", now).err()).into();
+    assert_eq!(codes, [None, None, Some(Code::RateLimited), Some(Code::RateLimited), None]);
+    roster.patch(&owner("ann"), &id("a1"), &json!({ "scopes": ["act"] }), |_, _| Ok(())).unwrap();
+    assert_eq!(roster.say(&id("a1"), "ground", "hello", 0).unwrap_err().code, Code::OutOfScope);
 }

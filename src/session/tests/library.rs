@@ -13,7 +13,7 @@ use common::*;
 use playerthree_game::{Clock, Name, PoolLimits, Seat};
 use playerthree_session::{
     Activated, Approved, Code, CommanderId, CommanderKind, Commanders, Config, Deploy, Draft, Isolation,
-    Match, Occupant, PolicyCode, Publish, Seated, SeatedPolicy, Surface,
+    Match, Metadata, Occupant, PolicyCode, Publish, Seated, SeatedPolicy, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -33,13 +33,19 @@ impl Roster {
         let mut rules = Commanders::new(Arc::clone(&surface));
         let id = CommanderId("cmd_1".into());
         let roles: Vec<Name> = vec!["lead".into(), "wing".into()];
-        let draft = Draft { name: "Falcon".into(), roles, isolation: Isolation::Independent, kind };
+        let draft = Draft {
+            name: "Falcon".into(),
+            roles,
+            isolation: Isolation::Independent,
+            kind,
+            metadata: Metadata::default(),
+        };
         rules.add(owner("ann"), id.clone(), draft).unwrap();
         Self { surface, rules, id }
     }
 
     fn settle(&mut self, patch: Value) {
-        self.rules.patch(&owner("ann"), &self.id, &patch).unwrap();
+        self.rules.patch(&owner("ann"), &self.id, &patch, |(), _| Ok(())).unwrap();
     }
 
     /// Deploys code between matches that works.
@@ -70,6 +76,7 @@ impl Roster {
             isolation: taken.isolation,
             settings: taken.settings,
             library: taken.library,
+            metadata: taken.metadata,
             ready: taken.ready,
         };
         game.assign(seat, Occupant::Commander(Box::new(seated))).unwrap();

@@ -8,10 +8,12 @@
 
 mod common;
 
+use common::drill::Drill;
 use common::*;
-use playerthree_game::{Controller, Runtime, Seat};
+use playerthree_game::{Clock, Controller, Runtime, Seat};
 use playerthree_session::{
-    Approved, Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Thought, Wait,
+    Approved, Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Settings, Thought,
+    Wait,
 };
 use serde_json::{Value, json};
 
@@ -97,6 +99,7 @@ fn a_supervised_deploy_waits_for_its_owner() {
     };
     let first = ask(&mut game);
     let second = ask(&mut game);
+    assert_ne!(first, second);
     let status = game.policy_status(&red()).unwrap();
     assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(1), &json!("pending")));
     assert_eq!(game.resolve_approval(&red(), &first, true).unwrap_err().code, Code::ApprovalNotFound);
@@ -385,4 +388,87 @@ fn a_changed_seat_is_a_new_version_in_a_game_of_turns() {
     assert_eq!(game.take_changes().views.len(), 1);
     let keyframe = game.view_messages("x", None);
     assert_eq!(keyframe[0].version(), game.view_version("x"));
+}
+
+/// §7: limits and directives are read like intents: whole floats are integers, so that a game reads them as it declared.
+#[test]
+fn a_mandates_integers_are_integers_however_they_are_spelled() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    let mut spelled = mandate(&game, "autonomous", "policy");
+    spelled["limits"] = json!({ "maxAttackers": 3.0 });
+    game.set_mandate(&red(), &spelled).unwrap();
+    assert_eq!(game.terms(&red()).unwrap().1["limits"]["maxAttackers"].as_u64(), Some(3));
+    let patch = json!({ "mandate": { "limits": { "maxAttackers": 2.0 } } });
+    let settings = Settings::usual(game.surface()).patched(game.surface(), &patch).unwrap();
+    assert_eq!(settings.mandate()["limits"]["maxAttackers"].as_u64(), Some(2));
+}
+
+/// §7: a supervised rollback activates nothing either: it asks, and names the version that it goes back to. `policyStatus`
+/// without a policy tells of the request alone.
+#[test]
+fn a_supervised_rollback_waits_for_its_owner() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    assert!(game.policy_status(&red()).unwrap().is_null(), "neither policy nor request");
+    let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
+    let approval = &request["approval"];
+    assert_eq!(
+        (&request["ok"], &approval["kind"], &approval["version"]),
+        (&json!(false), &json!("policyDeploy"), &json!(1))
+    );
+    let pending = json!({ "version": null, "approval": { "id": approval["id"], "kind": "policyDeploy", "version": 1, "status": "pending" } });
+    assert_eq!(game.policy_status(&red()).unwrap(), pending);
+    game.set_mandate(&red(), &mandate(&game, "autonomous", "policy")).unwrap();
+    activate(&mut game, &red());
+    activate(&mut game, &red());
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    let Deploy::Approval(request) = game.rollback(&red(), 1).unwrap() else { panic!("activated at once") };
+    let approval = &request["approval"];
+    assert_eq!(
+        (&request["ok"], &approval["kind"], &approval["version"]),
+        (&json!(false), &json!("policyRollback"), &json!(1))
+    );
+    assert_eq!(game.policy_status(&red()).unwrap()["version"], 2);
+    let approved = game.resolve_approval(&red(), approval["id"].as_str().unwrap(), true).unwrap();
+    let Some(Approved::Probe(activation)) = approved else { panic!("nothing to try") };
+    game.activated(&red(), &activation, &Ok(Thought::default()));
+    assert_eq!(game.policy_status(&red()).unwrap()["version"], 1);
+}
+
+/// §15.3: a wait for a kind of event ends with one that its seat may see, and never with a hidden one.
+#[test]
+fn a_wait_does_not_tell_of_a_hidden_event() {
+    let mut game = drill(Drill::new(Clock::Realtime), config()).0;
+    for side in ["a", "b"] {
+        game.assign(&lead(side), agent(side)).unwrap();
+        done(wait_for(&mut game, &lead(side), Right::Agent, 0, &[], 0));
+    }
+    pending(wait_for(&mut game, &lead("a"), Right::Agent, 60_000, &["alarm"], 0));
+    let cry = |to: &str| json!({ "kind": "cry", "to": to, "what": "alarm" });
+    act(&mut game, &lead("b"), Right::Agent, cry("b"));
+    tick(&mut game, 0);
+    assert!(game.take_changes().waits.is_empty());
+    act(&mut game, &lead("b"), Right::Agent, cry("a"));
+    tick(&mut game, 1);
+    let (_, answer) = game.take_changes().waits.remove(0);
+    let answer = answer.unwrap();
+    assert_eq!((&answer["wake"], answer["events"].as_array().unwrap().len()), (&json!("event"), 1));
+}
+
+/// §7: an owner's late answer to a request of the agent before answers none of the agent that has the seat now.
+#[test]
+fn an_answer_to_a_request_of_an_earlier_hold_answers_no_later_one() {
+    let mut game = agent_command(config());
+    let ask = |game: &mut Match, id: &str| {
+        let next = commander(game, "ann", id);
+        game.assign(&red(), next).unwrap();
+        game.set_mandate(&red(), &mandate(game, "supervised", "policy")).unwrap();
+        let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
+        request["approval"]["id"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (ask(&mut game, "falcon"), ask(&mut game, "heron"));
+    assert_eq!(game.resolve_approval(&red(), &first, true).unwrap_err().code, Code::ApprovalNotFound);
+    assert!(game.resolve_approval(&red(), &second, true).unwrap().is_some());
 }

@@ -5,10 +5,10 @@
 mod common;
 
 use common::*;
-use playerthree_game::{Runtime, Seat};
+use playerthree_game::{Detail, Runtime, Seat};
 use playerthree_session::{
-    Ack, Artifact, Config, Deploy, Match, Observe, ObserverPolicy, PolicyError, Right, Tell, Thought, Wait,
-    Waiting,
+    Ack, Artifact, Config, Deploy, Label, Match, Observe, ObserverPolicy, PolicyError, Pushed, Right,
+    StreamRequest, Tell, Thought, ViewMessage, Wait, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -55,14 +55,30 @@ fn gather(game: &mut Match, sides: &[(&'static str, &str)]) -> Gathered {
     for frame in changes.frames {
         all.add(Reader::Observer, &frame);
     }
+    for (team, message) in changes.views {
+        let (side, _) = sides.iter().find(|(side, _)| **side == *team).unwrap();
+        let pushed = match &message {
+            ViewMessage::Keyframe { view, .. } => view.value(),
+            ViewMessage::Delta { delta, .. } => delta.as_wire(),
+        };
+        all.add(Reader::Owner(side), pushed);
+        all.add(Reader::Spectator(side), pushed);
+    }
+    for Pushed { seat, right, observation, .. } in changes.observations {
+        let (side, _) = sides.iter().find(|(side, _)| **side == *seat.team).unwrap();
+        all.add(if right == Right::Agent { Reader::Agent(seat) } else { Reader::Owner(side) }, &observation);
+    }
     all.add(Reader::Observer, &json!(game.observer_keyframe()));
     for (side, name) in sides {
         let view = game.view(side).unwrap().into_value();
         let (owner, spectator) = (Reader::Owner(side), Reader::Spectator(side));
         all.add(owner.clone(), &view);
         all.add(owner.clone(), &json!(game.seats_json_for(&common::owner(name), 0)));
+        all.add(owner.clone(), &game.report(side).unwrap());
         all.add(spectator.clone(), &view);
-        all.add(spectator, &json!([game.seats_json(0), game.status()]));
+        let everybodys = json!([game.seats_json(0), game.status(), game.cards(0), game.readiness(0)]);
+        all.add(owner.clone(), &everybodys);
+        all.add(spectator, &everybodys);
         for role in game.surface().manifest.roles.clone() {
             let seat = Seat::new(side, &role);
             for payload in of_agent(game, &seat) {
@@ -123,7 +139,13 @@ fn private_things_of_agent_command_reach_their_own_party_alone() {
             game.assign(&seat(team, role), agent(name)).unwrap();
             game.agent_call_started(&seat(team, role), 0);
         }
+        game.subscribe(team).unwrap();
+        for right in [Right::Owner, Right::Agent] {
+            let request = StreamRequest { every_ticks: 1, detail: Detail::All };
+            game.stream(&seat(team, "air"), right, &request).unwrap();
+        }
     }
+    game.note_harness(&seat("red", "air"), &Label::parse("harness-of-red").unwrap());
     deploy(&mut game, &seat("blue", "air"), "policy-log-of-blue");
     tell(&mut game, "ann-identity", "red", json!({ "roles": ["ground"], "text": "told-to-red-ground" }));
     tell(&mut game, "bob-identity", "blue", json!({ "roles": "all", "text": "told-to-blue" }));
@@ -156,6 +178,9 @@ fn private_things_of_agent_command_reach_their_own_party_alone() {
         all.assert_found_by(mark, &[agent_of("blue", "air"), Reader::Owner("blue")]);
     }
     all.assert_found_by("code-policy-log-of-blue", &[]);
+    // What agents' programs call themselves is for people.
+    let people = ["red", "blue"].map(|side| [Reader::Owner(side), Reader::Spectator(side)]).concat();
+    all.assert_found_by("harness-of-red", &people);
     // Identities go nowhere; names that people chose go to people and never to an agent.
     for name in ["ann-identity", "bob-identity"] {
         all.assert_found_by(&format!("\"{name}\""), &[]);
@@ -169,6 +194,9 @@ fn private_things_of_tic_tac_toe_reach_their_own_party_alone() {
     let mut game = tic_tac_toe(Config { observers: ObserverPolicy::Private(0), ..config() });
     game.assign(&x(), agent("ann-identity")).unwrap();
     game.assign(&o(), human("bob-identity")).unwrap();
+    for side in ["x", "o"] {
+        game.subscribe(side).unwrap();
+    }
     let (_, mut mandate) = game.terms(&x()).unwrap();
     mandate["autonomy"] = json!("supervised");
     game.set_mandate(&x(), &mandate).unwrap();

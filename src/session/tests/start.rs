@@ -8,12 +8,15 @@
 
 mod common;
 
+use common::drill::Drill;
 use common::*;
-use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Outcome, Seat, Setup};
+use playerthree_game::{
+    Bot, CannotCreate, Clock, Controller, Game, GameMatch, Manifest, Outcome, Seat, Setup,
+};
 use playerthree_schema::t;
 use playerthree_session::{
-    Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, READY_SECONDS_MAX, Right, StartKind, StartsWhen,
-    Thought, Wait,
+    Artifact, Code, Deploy, Match, Observe, Occupant, PRESENCE_MS, Plan, PlanStep, READY_SECONDS_MAX, Right,
+    StartKind, StartsWhen, Thought, Wait, Waiting,
 };
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
@@ -98,6 +101,8 @@ fn a_held_match_takes_no_step_from_anybody() {
     for right in [Right::Owner, Right::Agent] {
         assert_eq!(game.act(&red, right, &[json!({})], 0).unwrap_err().code, Code::Paused);
     }
+    let plan = Plan { steps: Vec::new(), cancel_on: Vec::new() };
+    assert_eq!(game.sequence(&red, Right::Agent, plan, 0).unwrap_err().code, Code::Paused);
     assert!(!game.wants_round());
     assert_eq!(game.forfeit("red", 0).unwrap_err().code, Code::Paused);
     game.heartbeat(1_000_000);
@@ -107,6 +112,19 @@ fn a_held_match_takes_no_step_from_anybody() {
     assert!(game.wants_round());
     tick(&mut game, 1_000_000);
     assert_eq!((game.tick(), &game.status()["phase"]), (1, &json!("match")));
+}
+
+/// §8, §20: a plan of an agent that is gone makes nobody present, so a match starts without nobody who said ready once.
+#[test]
+fn no_plan_keeps_an_absent_agent_ready_before_the_start() {
+    let mut game = drill(Drill::new(Clock::Realtime), config()).0;
+    game.check_ready(60, 0).unwrap();
+    game.assign(&lead("a"), agent("ann")).unwrap();
+    present(&mut game, &lead("a"), 0);
+    let steps = vec![PlanStep { after: 1, intents: vec![mark(1)] }];
+    let planned = game.sequence(&lead("a"), Right::Agent, Plan { steps, cancel_on: Vec::new() }, 0);
+    assert_eq!(planned.unwrap_err().code, Code::Paused);
+    assert_eq!(state_of(&game, &lead("a"), PRESENCE_MS), "absent");
 }
 
 /// §20: deploys and their trials stay possible while the match is held.
@@ -380,4 +398,37 @@ fn a_ready_check_is_bounded() {
     let readiness = game.readiness(0);
     assert_eq!((&readiness["mode"], &readiness["pending"]), (&json!("start"), &json!(true)));
     assert_eq!(readiness["deadline"], 1_000_000 + 600_000, "milliseconds since 1970");
+}
+
+/// §4 "Lobby phase": a wait returns at once for a new seat, unless the agent was told of it: a `ready` or an observation
+/// tells it too.
+#[test]
+fn a_seat_that_was_told_is_not_told_again() {
+    let told_by = |tell: &dyn Fn(&mut Match)| {
+        let mut game = checked();
+        tell(&mut game);
+        game.wait(&o(), Right::Agent, Wait { millis: 1_000, until: Vec::new() }, 0).unwrap()
+    };
+    assert!(matches!(told_by(&|_| {}), Waiting::Done(_)), "nothing has told it");
+    assert!(matches!(told_by(&|game| _ = agent_is_ready(game, 0)), Waiting::Pending(_)));
+    let observes = |game: &mut Match| {
+        let state = game.observed(&o(), Right::Agent, &Observe::default(), 0).unwrap();
+        assert_eq!(state["seat"]["team"], "o");
+    };
+    assert!(matches!(told_by(&observes), Waiting::Pending(_)));
+}
+
+/// §20.5: a seat of a policy is ready with an active one and waits without, until the deadline.
+#[test]
+fn a_seat_of_a_policy_is_ready_when_its_policy_is() {
+    let mut game = checked();
+    person_is_ready(&mut game, 0);
+    let js =
+        Artifact { runtime: playerthree_game::Runtime::Js, code: b"function think() {}".as_slice().into() };
+    let Deploy::Probe(activation) = game.deploy(&o(), js).unwrap() else { panic!() };
+    game.activated(&o(), &activation, &Ok(Thought::default()));
+    game.set_controller(&o(), Controller::Policy).unwrap();
+    assert_eq!(state_of(&game, &o(), 0), "ready");
+    game.heartbeat(1);
+    assert!(!game.is_held(), "everybody is ready");
 }

@@ -55,6 +55,24 @@ fn a_view_rebuilt_from_keyframe_and_deltas_equals_the_fresh_view_at_every_versio
     assert!(versions > 500, "only {versions} versions");
 }
 
+/// §4: a step of several ticks adds one version, on its last tick; and views are no faster than ten a second.
+#[test]
+fn several_ticks_at_once_are_one_version() {
+    let mut game = battle(ObserverPolicy::Closed);
+    game.subscribe("red").unwrap();
+    let before = game.view_version("red");
+    for now in 1..=20 {
+        tick(&mut game, now * 100);
+    }
+    let views = game.take_changes().views;
+    assert_eq!((views.len(), game.view_version("red")), (1, before + 1));
+    let mut copy = None;
+    for message in game.view_messages("red", None) {
+        read(&mut copy, &message);
+    }
+    assert_eq!(copy.unwrap().1, *game.view("red").unwrap().value());
+}
+
 /// §4: a reader within the batch gets deltas, one further behind a keyframe.
 #[test]
 fn a_late_reader_gets_contiguous_deltas_or_a_keyframe() {
@@ -64,6 +82,7 @@ fn a_late_reader_gets_contiguous_deltas_or_a_keyframe() {
     read(&mut copy, &game.view_messages("red", None)[0]);
     for now in 1..=10 {
         tick(&mut game, now * 100);
+        game.take_changes();
     }
     let messages = game.view_messages("red", Some(copy.as_ref().unwrap().0));
     assert!(messages.iter().all(|message| matches!(message, ViewMessage::Delta { .. })));
@@ -73,6 +92,7 @@ fn a_late_reader_gets_contiguous_deltas_or_a_keyframe() {
     assert_eq!(copy.as_ref().unwrap().1, *game.view("red").unwrap().value());
     for now in 11..=100 {
         tick(&mut game, now * 100);
+        game.take_changes();
     }
     let messages = game.view_messages("red", Some(copy.as_ref().unwrap().0));
     assert!(matches!(messages[..], [ViewMessage::Keyframe { .. }]));

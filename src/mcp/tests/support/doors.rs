@@ -1,11 +1,11 @@
 //! Ways into a match: one that answers by a script, and one to a real match in an actor of its own.
 
 use playerthree_game::{Clock, Name, Seat};
-use playerthree_host::{AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces};
+use playerthree_host::{AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces, SaidInLobby};
 use playerthree_sandbox::Workers;
 use playerthree_session::{
-    CallError, Code, CommanderId, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Settings,
-    Surface,
+    CallError, Code, CommanderId, Config, Match, Message, Millis, ObserverPolicy, Occupant, OwnerId, Right,
+    Settings, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -53,6 +53,14 @@ impl MatchDoor for Script {
     fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
         Ok(())
     }
+
+    fn tell(&self, _: CommanderId, _: Seat, _: Message) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 /// The way into a real match.
@@ -91,6 +99,14 @@ impl MatchDoor for Actor {
     }
 
     fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn tell(&self, _: CommanderId, _: Seat, _: Message) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use doors::Script;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt as _;
 use playerthree_game::{Game, Seat};
-use playerthree_host::{Agents, MatchDoor, PolicyPlaces};
+use playerthree_host::{Agents, MatchDoor, PolicyPlaces, Ttl};
 use playerthree_mcp::{Limits, McpConfig};
 use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
@@ -55,7 +55,8 @@ impl Table {
         let surface = Arc::new(Surface::new(game).unwrap());
         let seat = Seat::new(team, &surface.manifest.roles[0]);
         let agents = Arc::new(Agents::new(PolicyPlaces::new(8, Workers::of_this_program())));
-        let token = agents.mint("room".into(), seat, Arc::clone(&surface), door).reveal().to_owned();
+        let token = agents.mint("room".into(), seat, Arc::clone(&surface), door, Ttl::default());
+        let token = token.reveal().to_owned();
         let shutdown = CancellationToken::new();
         let config = McpConfig {
             origins: vec![ORIGIN.into()],

@@ -30,8 +30,11 @@ export class ChatPanel {
     this.element.hidden = this.#agents().length === 0;
   }
 
+  /** None while one has seats of two sides, as in a practice against oneself: then one coaches neither (§20). */
   #agents(): Seat[] {
-    return this.#connection.seats.filter((seat) => isOwn(seat) && seat.controller === "agent" && seat.scopes?.includes("say"));
+    const own = this.#connection.seats.filter(isOwn);
+    if (new Set(own.map((seat) => seat.team)).size > 1) return [];
+    return own.filter((seat) => seat.controller === "agent" && seat.scopes?.includes("say"));
   }
 
   #submit(event: Event): void {
@@ -39,14 +42,12 @@ export class ChatPanel {
     void this.#tell(this.#text.value);
   }
 
-  /** One message for each side on which one has agents; that is one side in all but a practice against oneself. */
   async #tell(text: string): Promise<void> {
     const agents = this.#agents();
+    const [first] = agents;
+    if (!first) return;
     try {
-      for (const team of new Set(agents.map((seat) => seat.team))) {
-        const roles = agents.filter((seat) => seat.team === team).map((seat) => seat.role);
-        await this.#connection.tell({ team, roles }, { text });
-      }
+      await this.#connection.tell({ team: first.team, roles: agents.map((seat) => seat.role) }, { text });
       this.#text.value = "";
       this.#add("You", text);
     } catch (error) {
@@ -61,5 +62,6 @@ export class ChatPanel {
 }
 
 function speaker({ team, role }: Said): string {
+  if (!team) return capital(role);
   return role === "player" ? capital(team) : `${capital(team)} ${role}`;
 }

@@ -7,7 +7,8 @@ import { capital, explain, span } from "./words.js";
 /** Mints a token for the seat, gives the seat to the agent, and shows what the agent needs. */
 export async function inviteAgent(connection: Connection, { team, role, controller, open }: Seat): Promise<void> {
   try {
-    const minted = await connection.mint({ team, role });
+    // A person has to carry the token to their client, so it waits as long as it may.
+    const minted = await connection.mint({ team, role, ttlSeconds: 600 });
     // An open seat is the agent's from the start; one's own has to be given to it.
     if (!open && controller !== "agent") await connection.controller({ team, role }, "agent");
     show(minted);

@@ -8,8 +8,9 @@ use drill::Drill;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, Name, Runtime, Seat};
 use playerthree_session::{
-    Ack, Activation, Artifact, CommanderId, Config, Deploy, Isolation, Library, Match, ObserverPolicy,
-    Occupant, OwnerId, PolicyError, Right, Seated, Settings, Surface, Thought, Wait, WaitId, Waiting,
+    Ack, Activation, Artifact, CommanderId, Config, Deploy, Isolation, Library, Match, Metadata,
+    ObserverPolicy, Occupant, OwnerId, PolicyError, Right, Seated, Settings, Surface, Thought, Wait, WaitId,
+    Waiting,
 };
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
@@ -102,6 +103,7 @@ pub fn commander(game: &Match, name: &str, id: &str) -> Occupant {
         isolation: Isolation::Independent,
         settings: Settings::usual(game.surface()),
         library: Library::default(),
+        metadata: Metadata::default(),
         ready: false,
     }))
 }

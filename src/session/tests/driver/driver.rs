@@ -1,5 +1,6 @@
 //! Carries operations out on a real match and judges everything that comes back.
 
+mod judging;
 mod modes;
 
 use crate::common::{agent_command, config, surface};
@@ -62,6 +63,11 @@ impl Seen {
             "pushed",
             "declared",
             "declared badly",
+            "coached neither side",
+            "paused",
+            "absent bot",
+            "absent policy",
+            "absent held",
         ];
         for what in wanted {
             assert!(self.0.contains_key(what), "never: {what}; seen: {:?}", self.0);
@@ -145,17 +151,17 @@ impl Driver {
                 self.wait(usize::from(*seat), right(*speaker), u64::from(*millis));
             }
             Op::CancelWait { number } => self.cancel_wait(usize::from(*number)),
-            Op::CallStarts { seat } => {
-                self.game.agent_call_started(&self.seats[usize::from(*seat)].0, self.now);
-            }
-            Op::CallEnds { seat } => self.game.agent_call_ended(&self.seats[usize::from(*seat)].0, self.now),
+            Op::CallStarts { seat } => self.call_starts(usize::from(*seat)),
+            Op::CallEnds { seat } => self.call_ends(usize::from(*seat)),
             Op::Tell { owner, blue, roles } => self.tell(*owner, *blue, *roles),
             Op::Say { seat, speaker } => self.say(usize::from(*seat), *speaker),
             Op::Deploy { seat } => self.deploy(usize::from(*seat)),
             Op::Rollback { seat, version } => self.rollback(usize::from(*seat), u32::from(*version)),
             Op::Probed { good } => self.probed(*good),
             Op::Resolve { seat, current, approve } => self.resolve(usize::from(*seat), *current, *approve),
-            Op::Forfeit { blue } => self.game.forfeit(team(*blue), self.now).unwrap(),
+            Op::Forfeit { blue } => self.forfeit(*blue),
+            Op::Hold => self.game.hold_start().unwrap(),
+            Op::Start => self.game.start(self.now),
             Op::Tick { ticks } => self.tick(*ticks),
             Op::Pass { millis } => {
                 self.now += u64::from(*millis);
@@ -209,6 +215,32 @@ impl Driver {
         mandate["autonomy"] = json!(if supervised { "supervised" } else { "autonomous" });
         mandate["whenAbsent"] = json!(["policy", "bot", "hold"][usize::from(when_absent)]);
         self.game.set_mandate(name, &mandate).unwrap();
+        self.seats[seat].1.when_absent = when_absent;
+    }
+
+    fn call_starts(&mut self, seat: usize) {
+        let (name, model) = &mut self.seats[seat];
+        self.game.agent_call_started(name, self.now);
+        model.in_flight += 1;
+        model.last_call = Some(self.now);
+    }
+
+    fn call_ends(&mut self, seat: usize) {
+        let (name, model) = &mut self.seats[seat];
+        self.game.agent_call_ended(name, self.now);
+        if model.in_flight > 0 {
+            model.in_flight -= 1;
+            model.last_call = Some(self.now);
+        }
+    }
+
+    /// A side concedes in a match that runs.
+    fn forfeit(&mut self, blue: bool) {
+        let before = (self.game.debug_view(), self.boards());
+        if let Err(error) = self.game.forfeit(team(blue), self.now) {
+            assert_eq!((error.code, self.game.is_held()), (Code::Paused, true));
+            assert_eq!((self.game.debug_view(), self.boards()), before);
+        }
     }
 
     /// No act without authority: a refused intent changes neither the game nor a board, and one that needs a right that
@@ -216,7 +248,15 @@ impl Driver {
     fn act(&mut self, seat: usize, speaker: Speaker, intent: Intent) {
         let (name, model) = self.seats[seat].clone();
         let before = (self.game.debug_view(), self.boards());
-        let acks = self.game.act(&name, right(speaker), &[intent.to_json(&name)], self.now).unwrap();
+        let acks = match self.game.act(&name, right(speaker), &[intent.to_json(&name)], self.now) {
+            Ok(acks) => acks,
+            Err(error) => {
+                assert_eq!((error.code, self.game.is_held()), (Code::Paused, true));
+                assert_eq!((self.game.debug_view(), self.boards()), before);
+                return self.seen.saw("paused");
+            }
+        };
+        assert!(!self.game.is_held(), "nobody acts before the start");
         let [ack] = &acks[..] else { panic!("one ack for one intent") };
         self.seen.saw(ack.code());
         assert!(!ack.to_json().to_string().contains(TYPED), "no echo");
@@ -236,7 +276,9 @@ impl Driver {
         let burst = self.game.surface().manifest.control.intents.burst as usize;
         let (name, model) = self.seats[seat].clone();
         let stop = vec![Intent::Stop.to_json(&name); burst + 20];
-        let acks = self.game.act(&name, right(speaker), &stop, self.now).unwrap();
+        let Ok(acks) = self.game.act(&name, right(speaker), &stop, self.now) else {
+            return assert!(self.game.is_held());
+        };
         let limited = acks.iter().filter(|ack| **ack == Ack::RateLimited).count();
         if model.may_act(speaker) && !self.finals.is_out(&name.team) {
             assert!(limited >= 20);
@@ -292,7 +334,13 @@ impl Driver {
                 &*name.team == team(blue) && wanted && model.owner == Some(owner)
             })
             .collect();
-        let whole = if named.is_empty() { !addressed.is_empty() } else { addressed.len() == named.len() };
+        let elsewhere =
+            self.seats.iter().any(|(name, model)| &*name.team != team(blue) && model.owner == Some(owner));
+        let theirs = if named.is_empty() { !addressed.is_empty() } else { addressed.len() == named.len() };
+        if theirs && elsewhere {
+            self.seen.saw("coached neither side");
+        }
+        let whole = theirs && !elsewhere;
         match self.game.tell(&owner_id(owner), team(blue), &message, self.now) {
             Ok(()) => {
                 assert!(whole, "a message reached a seat that is not its sender's");
@@ -448,41 +496,6 @@ impl Driver {
 
     fn boards(&self) -> [Value; 2] {
         ["red", "blue"].map(|team| self.game.signal_board(team).unwrap().to_json())
-    }
-
-    fn judge(&mut self) {
-        for side in self.game.teams().to_vec() {
-            let outcome = self.game.outcome(&side);
-            self.finals.saw(&side, outcome);
-            assert_eq!(outcome.is_final(), self.finals.is_out(&side));
-        }
-        let ranks = self.game.status().get("ranks").cloned();
-        assert_eq!(ranks.is_some(), self.game.is_over());
-        assert!(self.ranks.is_none() || self.ranks == ranks, "ranks are fixed");
-        self.ranks = ranks;
-        assert!(self.game.alliances().is_none() || self.game.rank("red") == self.game.rank("green"));
-        for (team, board) in ["red", "blue"].into_iter().zip(self.boards()) {
-            self.judge_board(team, &board);
-        }
-    }
-
-    /// Bounded by sender, unique ids, and nothing of another team: red asks at even places, blue at odd ones.
-    fn judge_board(&mut self, team: &str, board: &Value) {
-        let entries = board.as_array().unwrap();
-        let ids: BTreeSet<&str> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
-        assert_eq!(ids.len(), entries.len());
-        for role in ["ground", "air"] {
-            let sent = entries.iter().filter(|entry| entry["from"] == role).count();
-            assert!(sent <= MAX_OPEN, "{team}/{role} has {sent} signals");
-        }
-        for entry in entries {
-            if let Some(x) = entry["x"].as_u64() {
-                assert_eq!(x % 2, u64::from(team == "blue"), "a signal of another team");
-            }
-            if entry["state"] == "expired" {
-                self.seen.saw("expired");
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::common::{agent, human, owner};
 use crate::plan::{Holder, Speaker};
 use playerthree_game::{Controller, Name, Outcome};
-use playerthree_session::{INBOX_MAX, Occupant, OwnerId};
+use playerthree_session::{INBOX_MAX, Occupant, OwnerId, PRESENCE_MS};
 use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
@@ -36,6 +36,11 @@ pub(crate) struct SeatModel {
     pub(crate) planned: bool,
     /// The owner's stream and the agent's.
     pub(crate) streams: [StreamModel; 2],
+    /// What stands in for an absent agent: its policy, a bot, or nothing.
+    pub(crate) when_absent: u8,
+    /// Calls of the agent under way, and when the last one began or ended.
+    pub(crate) in_flight: u32,
+    pub(crate) last_call: Option<u64>,
 }
 
 impl Default for SeatModel {
@@ -51,6 +56,9 @@ impl Default for SeatModel {
             approval: None,
             planned: false,
             streams: Default::default(),
+            when_absent: 0,
+            in_flight: 0,
+            last_call: None,
         }
     }
 }
@@ -81,6 +89,24 @@ impl SeatModel {
         match speaker {
             Speaker::Owner => self.in_person,
             Speaker::Agent => self.may_act && self.controller == Controller::Agent,
+        }
+    }
+
+    /// What acts for the seat (§8), a plan of the agent's apart.
+    pub(crate) fn mode(&self, has_policy: bool, now: u64) -> &'static str {
+        let recent = self.last_call.is_some_and(|at| now - at < PRESENCE_MS);
+        let policy_or = |otherwise| if has_policy { "policy" } else { otherwise };
+        match self.controller {
+            Controller::Human => "live",
+            Controller::Bot => "bot",
+            Controller::None => "held",
+            Controller::Policy => policy_or("held"),
+            Controller::Agent if recent || self.in_flight > 0 => "live",
+            Controller::Agent => match self.when_absent {
+                0 => policy_or("bot"),
+                1 => "bot",
+                _ => "held",
+            },
         }
     }
 

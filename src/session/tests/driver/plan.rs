@@ -176,6 +176,9 @@ pub(crate) enum Op {
     Forfeit {
         blue: bool,
     },
+    /// The host holds the match before its start.
+    Hold,
+    Start,
     Tick {
         ticks: u8,
     },
@@ -229,6 +232,9 @@ impl Plan {
     }
 }
 
+/// The operation in which a held match starts.
+const HELD: usize = 120;
+
 /// The operation in which an end is declared that may hold.
 const END: usize = 1_500;
 
@@ -255,6 +261,8 @@ impl Iterator for Plan {
         self.drawn += 1;
         match self.drawn {
             1 if self.seed.is_multiple_of(2) => return Some(Op::Allied),
+            2 if self.seed.is_multiple_of(3) => return Some(Op::Hold),
+            HELD => return Some(Op::Start),
             END => return Some(Op::End { declared: self.declared() }),
             _ => {}
         }

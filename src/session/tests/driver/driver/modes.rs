@@ -29,6 +29,7 @@ impl Driver {
         let may_act = model.may_act(Speaker::Agent) && !self.finals.is_out(&name.team);
         match self.game.sequence(&name, right(speaker), plan, self.now) {
             Ok(Sequenced::Accepted { acks, .. }) => {
+                assert!(!self.game.is_held(), "nothing is planned before the start");
                 assert!(may_act, "{name} planned without authority: {model:?}");
                 assert!(acks.iter().flatten().all(|ack| *ack == Ack::Ok));
                 self.seats[seat].1.planned = planned.steps > 0;
@@ -37,6 +38,9 @@ impl Driver {
             Ok(Sequenced::Rejected { why, .. }) => {
                 assert!(!may_act || why == Rejection::Invalid, "{why:?}");
                 self.seen.saw("plan rejected");
+            }
+            Err(error) if self.game.is_held() && speaker == Speaker::Agent => {
+                assert_eq!(error.code, Code::Paused);
             }
             Err(error) => assert_eq!((error.code, speaker), (Code::Forbidden, Speaker::Owner)),
         }
