@@ -29,7 +29,7 @@ pub(crate) struct Round {
     /// What acts for each seat in this round, by its place among the seats, and who controlled it when that was decided.
     decided: Vec<(Acting, Controller)>,
     open: bool,
-    /// The tick that the round thinks about.
+    /// The tick that policies are asked about.
     tick: u64,
     /// A game of turns has thought about its present state already.
     settled: bool,
@@ -70,7 +70,6 @@ impl Match {
     /// policies think about. `ready` says whether a seat's policy runs and is idle, and which sections it declared.
     pub fn begin_round(&mut self, now: Millis, ready: &dyn Fn(&Seat) -> Option<Vec<Name>>) -> Vec<Think> {
         self.round.open = true;
-        self.round.tick = self.tick();
         self.round.settled = true;
         self.round.answers.clear();
         self.notice_acting(now);
@@ -80,6 +79,8 @@ impl Match {
         for (seat, source) in self.thinking_bots() {
             self.bot_acts(&seat, source, now);
         }
+        // In a game of turns bots have moved by now: this is the position that policies see.
+        self.round.tick = self.tick();
         let due = self.thinking_policies();
         let thinks: Vec<Think> = due
             .into_iter()

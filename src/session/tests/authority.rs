@@ -13,7 +13,9 @@ use common::drill::{Drill, Told};
 use common::*;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Clock, Context, Controller, Name, Runtime, Source};
-use playerthree_session::{Artifact, Call, Code, Deploy, INTENTS_MAX, Match, PRESENCE_MS, Right, Thought};
+use playerthree_session::{
+    Artifact, Call, Code, Deploy, INTENTS_MAX, Match, Occupant, PRESENCE_MS, Right, Thought,
+};
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
 
@@ -353,4 +355,27 @@ fn settings_of_a_seat_outside_the_match_are_invalid() {
     ] {
         assert_eq!(refused.unwrap_err().code, Code::Invalid);
     }
+}
+
+/// §8, §10: in a game of turns a policy answers the move that a bot made in the same round, and the game goes on.
+#[test]
+fn a_policy_of_a_game_of_turns_answers_a_bot() {
+    let mut game = tic_tac_toe(config());
+    game.assign(&x(), Occupant::Bot("random".into())).unwrap();
+    game.assign(&o(), agent("bob")).unwrap();
+    game.agent_call_started(&o(), 0);
+    activate(&mut game, &o());
+    let free = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)];
+    for _ in 0..9 {
+        if !game.wants_round() {
+            break;
+        }
+        for think in game.begin_round(0, &|_| Some(Vec::new())) {
+            // It tries every field; the first one that is free is its move.
+            let intents = free.into_iter().map(|(row, col)| place(row, col)).collect();
+            game.thought(&think.seat, Ok(Thought { intents, ..Thought::default() }));
+        }
+        game.end_round(0);
+    }
+    assert!(game.is_over(), "it stands still at tick {}", game.tick());
 }
