@@ -139,7 +139,7 @@ test("replacement and the end of the match let the bearer go at once, and a seat
 
   // A person who left holds the seat still while a client with its token plays it.
   await cat.room.leave();
-  assert.deepEqual(await air.act("air", stop), ["ok"]);
+  assert.deepEqual(await air.act("air", stop), ["no_units"]);
   await air.room.leave();
 
   // Both others are here still. Their match ends when blue is given up.
@@ -168,7 +168,7 @@ test("revoking a seat lets its joined person go at once, and its agents with the
   assert.deepEqual(await ann.do("revoke", { role: "ground" }), {});
   assert.equal(await gone, CREDENTIAL_ENDED);
   assert.equal((await ann.ask("renewHuman", { role: "ground" })).code, "bad_token");
-  assert.deepEqual(await ann.act("ground", stop), ["ok"], "the owner holds the seat still");
+  assert.deepEqual(await ann.act("ground", stop), ["no_units"], "the owner holds the seat still");
   for (const client of [theirs, await bearer(ann, waiting)]) {
     assert.equal((await client.ask("view")).ok, true);
     await client.room.leave();

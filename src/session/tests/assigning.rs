@@ -301,19 +301,21 @@ fn settings_reach_only_the_commanders_own_seat() {
 #[test]
 fn a_commander_that_is_assigned_again_is_in_control_again() {
     let mut game = agent_command(config());
+    // It passes every gate, and is the game's to refuse.
+    let nothing = || json!({ "kind": "stop", "units": [] });
     let falcon = commander(&game, "ann", "falcon");
     game.assign(&red(), falcon.clone()).unwrap();
     game.set_scopes(&red(), &json!(["act"])).unwrap();
     game.set_controller(&red(), Controller::Bot).unwrap();
     assert_eq!(game.assign(&red(), falcon.clone()).unwrap(), Handover::SameOccupant);
-    assert_eq!(act(&mut game, &red(), Right::Agent, json!({ "kind": "stop", "units": [] })).code(), "ok");
+    assert_eq!(act(&mut game, &red(), Right::Agent, nothing()).code(), "no_units");
     assert_eq!(game.terms(&red()).unwrap().0, ["act"], "nothing of its hold ended");
     assert!(!game.is_held_in_person(&red()));
     game.assign_with(&red(), falcon.clone(), OwnerControl::Granted).unwrap();
     assert!(game.is_held_in_person(&red()));
     game.set_controller(&red(), Controller::Human).unwrap();
     game.assign(&red(), falcon).unwrap();
-    assert_eq!(act(&mut game, &red(), Right::Agent, json!({ "kind": "stop", "units": [] })).code(), "ok");
+    assert_eq!(act(&mut game, &red(), Right::Agent, nothing()).code(), "no_units");
     assert!(game.is_held_in_person(&red()), "the same owner keeps the hold");
 }
 
