@@ -71,7 +71,7 @@ test("tokens, session ids, mandates, policies, chat, signals and rejected input 
   assert.equal((await air.tool("game_observe", { fields: ["tick"] })).messages[0].text, told);
   await air.tool("game_say", { text: said });
   assert.equal((await red.inbox.next("playerthree:said")).text, said);
-  const falcon = await red.do("addCommander", { name: `name-${randomUUID()}`, roles: ["air"] });
+  const falcon = await red.do("addCommander", { name: `name-${randomUUID().slice(0, 8)}`, roles: ["air"] });
   secrets.set("commander", falcon.id).set("commander token", falcon.token);
   const between = `between-${randomUUID()}`;
   secrets.set("message between matches", between);
