@@ -22,13 +22,15 @@ async function added(owner, fields) {
   return { id, agent: await commander(server, token) };
 }
 
-
-async function until(question, wanted) {
+/** The first message of a type that is as wanted. */
+async function told(match, type, wanted) {
   for (;;) {
-    const answer = await question();
-    if (wanted(answer)) return answer;
+    const message = await match.inbox.next(`playerthree:${type}`);
+    if (wanted(message)) return message;
   }
 }
+
+const isBlueAir = ({ team, role }) => team === "blue" && role === "air";
 
 /** §13: published by an agent, drafted by another owner, recorded at the end; §15: its text reaches its author alone. */
 test("a foreign policy plays a drafted seat, and nothing that it wrote reaches anybody but its author", async () => {
@@ -53,12 +55,12 @@ test("a foreign policy plays a drafted seat, and nothing that it wrote reaches a
   }
   assert.equal((await bob.ask("assign", { role: "ground", kind: "policy", policyId })).code, "invalid", "another role's");
   await bob.do("assign", { role: "air", kind: "policy", policyId });
-  const ready = ({ seats }) => seats.find(({ team, role }) => team === "blue" && role === "air").state === "ready";
-  await until(() => bob.do("readiness"), ready);
-  const status = await until(
-    async () => (await bob.call("air", "policyStatus", {})).policy,
-    (policy) => policy?.calls > 0,
-  );
+  await told(bob, "seats", ({ seats }) => seats.find(isBlueAir).mode === "policy");
+  let status;
+  do {
+    await bob.call("ground", "wait", { seconds: 0.2 });
+    status = (await bob.call("air", "policyStatus", {})).policy;
+  } while (status.calls === 0);
   assert.deepEqual([status.version, status.policyId, status.errors, status.logs], [null, policyId, 0, []]);
   const [card] = (await bob.do("cards")).cards;
   assert.deepEqual([card.kind, card.mode, card.aiPlayer], ["policy", "policy", true]);
@@ -68,7 +70,7 @@ test("a foreign policy plays a drafted seat, and nothing that it wrote reaches a
     assert.equal((await bob.ask("call", { role: "air", method, args })).code, "invalid", method);
   }
 
-  // Others at the table: a spectator, an observer's ticket is Bob's to give, and an agent of Bob's own.
+  // Others at the table: a spectator, an opponent, and an agent of Bob's own.
   const { token } = await bob.do("mintSpectator", {});
   const watcher = new InMatch(await guest(server).joinById(bob.room.roomId, { token }));
   const mate = await added(bob, { name: "Heron" });
@@ -76,7 +78,8 @@ test("a foreign policy plays a drafted seat, and nothing that it wrote reaches a
 
   const red = new InMatch(await (await person(server, "Eve")).joinById(bob.room.roomId, { team: "red", role: "ground" }));
   await red.room.leave();
-  const ended = await until(() => bob.do("pool"), ({ entries }) => entries[0].wins > 0);
+  await told(bob, "status", ({ outcomes }) => outcomes.blue === "win");
+  const ended = await bob.do("pool");
   assert.deepEqual(ended.entries, [{ ...metadata, wins: 1, losses: 0, draws: 0, mine: false }]);
 
   const parties = { bob, watcher, red, "bob's agent": mate.agent };
@@ -92,7 +95,7 @@ test("a foreign policy plays a drafted seat, and nothing that it wrote reaches a
   assert.deepEqual((await bob.do("pool")).entries, []);
   assert.equal((await bob.ask("assign", { role: "air", kind: "policy", policyId })).code, "invalid");
   for (const one of [agent, mate.agent]) await one.close();
-  for (const one of [watcher, bob, ann]) await one.room.leave();
+  for (const one of [bob, ann]) await one.room.leave();
 });
 
 /** §20.1, §20.5: a version of one's own library takes a seat; one that fails there is said to, and a bot stands in. */
@@ -104,15 +107,10 @@ test("a version of one's own library plays a seat, and one that fails its trial 
   assert.equal((await agent.tool("policy_deploy", { runtime: "js", code: strict })).version, 2);
   assert.equal((await bob.ask("assign", { role: "air", kind: "agent", commander: id })).code, "invalid");
   assert.equal((await bob.ask("assign", { role: "air", kind: "policy", commander: id, version: 9 })).code, "invalid");
-  const state = async (wanted) => {
-    const { seats } = await until(
-      () => bob.do("readiness"),
-      ({ seats }) => seats.some(({ team, role, state }) => team === "blue" && role === "air" && state === wanted),
-    );
-    return seats.find(({ team, role }) => team === "blue" && role === "air");
-  };
+  const state = (wanted) =>
+    told(bob, "status", ({ readiness }) => readiness?.seats.find(isBlueAir).state === wanted);
   await bob.do("assign", { role: "air", kind: "policy", commander: id });
-  assert.deepEqual(await state("policy_failed"), { team: "blue", role: "air", kind: "policy", state: "policy_failed" });
+  await state("policy_failed");
   const card = async () => (await bob.do("cards")).cards.find(({ seat }) => seat.role === "air");
   assert.deepEqual([(await card()).mode, (await card()).policy], ["bot", undefined]);
   await bob.do("assign", { role: "air", kind: "policy", commander: id, version: 1 });

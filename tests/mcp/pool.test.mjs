@@ -12,8 +12,8 @@ after(() => server?.stop());
 const policy = (number) => ({ runtime: "js", code: `function think() { return []; } // ${number}` });
 
 async function annIn(options) {
-  const options_ = { teams: ["red", "blue"], bots: "nobody", private: true, team: "red", role: "ground", ...options };
-  return new InMatch(await (await person(server, "Ann")).create("agent-command", options_));
+  const duel = { teams: ["red", "blue"], bots: "nobody", private: true, team: "red", role: "ground" };
+  return new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, ...options }));
 }
 
 /** §4: the tool is listed with its schemas, and a seat token's agent publishes what it deployed. */
@@ -71,6 +71,7 @@ test("an owner approves what a commander does between matches, and the library g
   for (;;) {
     const { policy: active } = await falcon.tool("policy_status");
     if (active?.version === 1) break;
+    await falcon.tool("game_wait", { seconds: 0.2 });
   }
   const inMatch = await falcon.tool("policy_deploy", policy(3));
   assert.equal(inMatch.approval.version, 3);
