@@ -2,6 +2,7 @@
 
 mod demo;
 mod download;
+mod homes;
 mod lint;
 mod load;
 mod open_files;

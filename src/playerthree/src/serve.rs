@@ -1,5 +1,6 @@
 //! `playerthree serve`: the shipped games, rooms, agents' endpoint and page on one port, until a signal stops them.
 
+use crate::homes::Homes;
 use crate::pipes_mcp::PipesTools;
 use crate::pipes_room::PipesRooms;
 use crate::{demo, open_files, page};
@@ -21,6 +22,7 @@ use playerthree_tic_tac_toe::TicTacToe;
 use std::future::Future;
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,6 +72,10 @@ pub(crate) struct Args {
     /// Matchmaking requests that one address may send in a second; ten seconds' worth may come at once
     #[arg(long, default_value_t = Config::default().joins_per_second_per_address, value_name = "N")]
     joins_per_address: u32,
+    /// Threads that rooms and their sockets live on, each room on one, 0 to 1024; 0 lets rooms run wherever the process
+    /// has time. Default: one for each processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=1024))]
+    room_threads: Option<u16>,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -141,7 +147,8 @@ pub(crate) async fn serve(
     if let Err(error) = open_files::allow(config.max_connections + config.serve.connections) {
         tracing::warn!("fewer connections than configured: {error:#}");
     }
-    let rooms = rooms(config, &accounts, &agents, &places, &pipes)?;
+    let homes = Homes::start(room_threads(args))?;
+    let rooms = rooms(config, &homes, &accounts, &agents, &places, &pipes)?;
     let mcp = mcp_config(address, args);
     let agents_stop = mcp.shutdown.clone();
     let app = Router::new()
@@ -182,6 +189,12 @@ pub(crate) async fn serve(
     sweeping.abort();
     tracing::info!("stopped");
     Ok(())
+}
+
+/// How many threads the rooms get.
+fn room_threads(args: &Args) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    args.room_threads.map_or_else(processors, usize::from)
 }
 
 /// Who may reach the agents' endpoint: loopback names and the address that is listened on, and what the operator adds.
@@ -269,12 +282,14 @@ async fn sweep(pipes: Arc<Pipes>) {
 /// The rooms of the shipped games, and those beside them.
 fn rooms(
     config: Config,
+    homes: &Homes,
     accounts: &Arc<Accounts>,
     agents: &Arc<Agents>,
     places: &PolicyPlaces,
     pipes: &Arc<Pipes>,
 ) -> anyhow::Result<Server> {
     let mut server = Server::builder(config)
+        .homes(homes.handles())
         .define("dots", Dots)
         .define("relay", Relay::default().echo("echo"))
         .define("lobby", Lobby::default())
@@ -305,4 +320,29 @@ fn announce(address: SocketAddr) {
     println!("websocket  ws://{host}:{port}/");
     println!("mcp        http://{host}:{port}/mcp");
     println!("pipes      http://{host}:{port}/pipes/");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn rooms_have_a_thread_for_each_processor_or_as_many_as_asked_for_within_bounds() {
+        let threads = |option: &str| {
+            let parsed = Cli::try_parse_from(["serve", option]);
+            parsed.map(|cli| room_threads(&cli.args)).ok()
+        };
+        assert_eq!(threads("--port=0"), std::thread::available_parallelism().ok().map(NonZero::get));
+        assert_eq!(threads("--room-threads=0"), Some(0));
+        assert_eq!(threads("--room-threads=1024"), Some(1024));
+        assert_eq!(threads("--room-threads=1025"), None);
+        assert_eq!(threads("--room-threads=-1"), None);
+    }
 }
