@@ -15,15 +15,15 @@ use tokio::time::Instant;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Sources whose joins are remembered at once. Beyond, a new one waits until others have been quiet for a while.
+/// Sources whose requests are remembered at once. Beyond, a new one waits until others have been quiet for a while.
 const MAX_SOURCES: usize = 65_536;
 
-/// How many seconds' worth of joins may come at once.
+/// How many seconds' worth of requests may come at once.
 const BURST_SECONDS: f64 = 10.0;
 
 /// The client's address: the peer's, or, behind `trusted` proxies, what the outermost of them wrote down. A list that
 /// is too short or no address there means that the request did not pass them all: then it is the peer's.
-pub(crate) fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: usize) -> Option<IpAddr> {
+pub fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: usize) -> Option<IpAddr> {
     let written = trusted.checked_sub(1).and_then(|skipped| {
         let lists = headers.get_all(FORWARDED_FOR).iter().rev();
         lists.flat_map(|list| list.as_bytes().rsplit(|byte| *byte == b',')).nth(skipped)
@@ -47,10 +47,11 @@ fn parse(entry: &[u8]) -> Option<IpAddr> {
 /// What counts as one place: an IPv4 address, or the network of an IPv6 address that one household has for itself.
 /// Clients whose address is not known all count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Source(Option<IpAddr>);
+pub struct Source(Option<IpAddr>);
 
 impl Source {
-    pub(crate) fn of(address: Option<IpAddr>) -> Self {
+    /// The place of an address.
+    pub fn of(address: Option<IpAddr>) -> Self {
         Self(address.map(|address| match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -93,8 +94,8 @@ impl Drop for Occupied {
     }
 }
 
-/// Joins by source: a bucket for each that asked of late.
-pub(crate) struct JoinRate {
+/// Requests by source: a bucket for each that asked of late. So many a second, and ten seconds' worth at once.
+pub struct SourceRate {
     flow: Flow,
     sources: Mutex<Sources>,
 }
@@ -104,8 +105,9 @@ struct Sources {
     swept: Instant,
 }
 
-impl JoinRate {
-    pub(crate) fn new(per_second: u32) -> Self {
+impl SourceRate {
+    /// Full buckets for everybody.
+    pub fn new(per_second: u32) -> Self {
         let sources = Sources { buckets: HashMap::new(), swept: Instant::now() };
         let per_second = f64::from(per_second);
         let flow = Flow { per_second, most: per_second * BURST_SECONDS };
@@ -113,7 +115,7 @@ impl JoinRate {
     }
 
     /// Accounts for one request. False once the source asked too often, or is new while too many others ask.
-    pub(crate) fn allows(&self, source: Source, now: Instant) -> bool {
+    pub fn allows(&self, source: Source, now: Instant) -> bool {
         let mut sources = lock(&self.sources);
         if !sources.buckets.contains_key(&source) && sources.buckets.len() >= MAX_SOURCES {
             self.sweep(&mut sources, now);
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn a_source_asks_at_its_rate_after_its_burst_and_leaves_others_alone() {
         let now = Instant::now();
-        let rate = JoinRate::new(2);
+        let rate = SourceRate::new(2);
         let here = source("1.1.1.1");
         assert!((0..20).all(|_| rate.allows(here, now)));
         assert!(!rate.allows(here, now));
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn the_memory_of_sources_is_bounded_and_quiet_ones_are_forgotten() {
         let now = Instant::now() + Duration::from_secs(2);
-        let rate = JoinRate::new(1);
+        let rate = SourceRate::new(1);
         let nth = |number: usize| Source::of(Some(IpAddr::V4(u32::try_from(number).unwrap().into())));
         assert!((0..MAX_SOURCES).all(|number| rate.allows(nth(number), now)));
         assert!(!rate.allows(nth(MAX_SOURCES), now));

@@ -71,6 +71,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use address::{Source, SourceRate, client as client_address};
 pub use close::{CloseReason, Retry};
 pub use config::{Config, ConfigError, DecodeLimits, ServeLimits};
 pub use counters::Snapshot;

@@ -1,6 +1,6 @@
 //! What all parts of one server share.
 
-use crate::address::{JoinRate, Occupancy};
+use crate::address::{Occupancy, SourceRate};
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::definition::Kind;
@@ -45,7 +45,7 @@ pub(crate) struct Shared {
     /// Sockets by the address they come from.
     pub(crate) sockets_from: Arc<Occupancy>,
     /// Matchmaking requests by the address they come from.
-    pub(crate) joins_from: JoinRate,
+    pub(crate) joins_from: SourceRate,
     /// Every open socket's queue, so that shutdown reaches sockets whose room does not.
     pub(crate) sockets: DashMap<u64, Arc<Outbox>>,
     /// Every task of a room or socket.
@@ -67,7 +67,7 @@ impl Shared {
             reserved_bytes: Arc::new(Semaphore::new(config.max_reserved_bytes)),
             socket_permits: Arc::new(Semaphore::new(config.max_connections)),
             sockets_from: Arc::default(),
-            joins_from: JoinRate::new(config.joins_per_second_per_address),
+            joins_from: SourceRate::new(config.joins_per_second_per_address),
             config,
             counters: Counters::default(),
             registry: Registry::new(),
