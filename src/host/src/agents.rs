@@ -77,6 +77,11 @@ pub(crate) struct Credential {
 }
 
 impl Credential {
+    /// A credential that ends with this.
+    pub(crate) fn until(revoked: CancellationToken) -> Self {
+        Self { revoked, harness: Mutex::default() }
+    }
+
     pub(crate) fn revoked(&self) -> &CancellationToken {
         &self.revoked
     }

@@ -1,9 +1,11 @@
-//! Named commanders with their credentials (§5, §20.3): one token each, good across matches until it is rotated.
+//! Named commanders with their credentials (§5, §20.3): one token each, good across matches until it is rotated, and the
+//! access tokens of sign-in connections, each for some of its roles.
 //!
-//! Where a commander may be is decided by `session::Commanders`; here its token is kept as a digest, and whoever waits
-//! for one of its lanes is woken when that lane changes.
+//! Where a commander may be is decided by `session::Commanders`; here tokens are kept as digests, and whoever waits for
+//! one of its lanes is woken when that lane changes.
 
 use crate::agents::{AgentCall, Credential, MatchDoor, Revoked};
+use crate::grant::CommanderGrant;
 use crate::listeners::Listeners;
 use crate::policies::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
@@ -16,6 +18,7 @@ use playerthree_session::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -79,39 +82,20 @@ impl Roster {
     }
 }
 
-/// A commander token's authority: every lane of one commander, and nothing else.
-pub struct CommanderGrant {
-    pub(crate) id: CommanderId,
+/// What every credential of one commander shares.
+pub(crate) struct Desk {
     pub(crate) roster: Arc<Roster>,
-    pub(crate) bells: Arc<BTreeMap<Name, LaneBell>>,
-    pub(crate) credential: Credential,
+    pub(crate) bells: BTreeMap<Name, LaneBell>,
+    /// Fires when the commander is taken off its owner's roster, and with it every credential.
+    removed: CancellationToken,
+    /// The commander token.
+    token: Mutex<Digest>,
 }
 
-impl CommanderGrant {
-    /// Fires when the token stops being good.
-    pub fn revoked(&self) -> &CancellationToken {
-        self.credential.revoked()
-    }
-
-    /// The client says what program it is. Whatever is no [`Label`] says nothing.
-    pub fn introduce(&self, harness: &str) {
-        self.credential.introduce(harness);
-    }
-
-    /// The game.
-    pub fn surface(&self) -> &Arc<Surface> {
-        &self.roster.surface
-    }
-
-    /// The commander's roles in manifest order, and the side where each is seated in a match.
-    pub fn commands(&self) -> Vec<(Name, Option<Name>)> {
-        self.roster.rules().commands(&self.id)
-    }
-}
-
-impl std::fmt::Debug for CommanderGrant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CommanderGrant").field("id", &self.id).finish_non_exhaustive()
+impl Desk {
+    /// Ends when the commander does.
+    pub(crate) fn credential(&self) -> CancellationToken {
+        self.removed.child_token()
     }
 }
 
@@ -120,14 +104,28 @@ pub struct Commanders {
     places: PolicyPlaces,
     /// By surface hash: a commander is of one game.
     rosters: DashMap<String, Arc<Roster>>,
-    grants: DashMap<Digest, Arc<CommanderGrant>>,
-    digests: DashMap<CommanderId, Digest>,
+    desks: DashMap<CommanderId, Arc<Desk>>,
+    /// By the digest of a commander token or an access token.
+    tokens: DashMap<Digest, Issued>,
+}
+
+/// One token in circulation.
+struct Issued {
+    grant: Arc<CommanderGrant>,
+    /// Its end, if it has one of its own.
+    until: Option<Instant>,
+}
+
+impl Issued {
+    fn is_good(&self) -> bool {
+        !self.grant.revoked().is_cancelled() && self.until.is_none_or(|until| Instant::now() < until)
+    }
 }
 
 impl Commanders {
     /// Nobody yet. What commanders deploy between matches is tried in these places.
     pub(crate) fn new(places: PolicyPlaces) -> Self {
-        Self { places, rosters: DashMap::new(), grants: DashMap::new(), digests: DashMap::new() }
+        Self { places, rosters: DashMap::new(), desks: DashMap::new(), tokens: DashMap::new() }
     }
 
     /// Adds a commander to an owner's roster, and its first token. Fails `busy` past the rosters' bounds.
@@ -143,16 +141,24 @@ impl Commanders {
             let bell = LaneBell { changed: watch::Sender::new(()), waits: Semaphore::new(WAITS_MAX) };
             (role.clone(), bell)
         };
-        let bells = Arc::new(draft.roles.iter().map(bell).collect());
+        let bells = draft.roles.iter().map(bell).collect();
         roster.rules().add(owner.clone(), id.clone(), draft)?;
-        Ok((id.clone(), self.grant(id, roster, bells)))
+        let (token, digest) = Token::mint();
+        let desk = Desk { roster, bells, removed: CancellationToken::new(), token: Mutex::new(digest) };
+        let desk = Arc::new(desk);
+        self.desks.insert(id.clone(), Arc::clone(&desk));
+        self.put(digest, CommanderGrant::whole(id.clone(), desk));
+        Ok((id, token))
     }
 
-    /// Takes a commander off its owner's roster; its token ends at once. Fails `forbidden` unless it is theirs, `busy`
+    /// Takes a commander off its owner's roster; its credentials end at once. Fails `forbidden` unless it is theirs, `busy`
     /// while it plays.
     pub fn remove(&self, surface: &Arc<Surface>, owner: &OwnerId, id: &CommanderId) -> Result<(), CallError> {
         self.roster(surface).rules().remove(owner, id)?;
-        self.revoke(id);
+        if let Some((_, desk)) = self.desks.remove(id) {
+            desk.removed.cancel();
+            self.tokens.retain(|_, issued| issued.is_good());
+        }
         Ok(())
     }
 
@@ -164,10 +170,43 @@ impl Commanders {
         owner: &OwnerId,
         id: &CommanderId,
     ) -> Result<Token, CallError> {
-        // An empty patch changes nothing and says whose commander it is.
-        self.roster(surface).rules().patch(owner, id, &serde_json::json!({}), |_, _| Ok(()))?;
-        let before = self.revoke(id).ok_or(Code::Forbidden)?;
-        Ok(self.grant(id.clone(), Arc::clone(&before.roster), Arc::clone(&before.bells)))
+        let desk = self.owned(surface, owner, id)?;
+        // Held to the end, so that of two rotations at once only one token lives on.
+        let mut current = desk.token.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, before)) = self.tokens.remove(&*current) {
+            before.grant.revoke();
+        }
+        let (token, digest) = Token::mint();
+        self.put(digest, CommanderGrant::whole(id.clone(), Arc::clone(&desk)));
+        *current = digest;
+        Ok(token)
+    }
+
+    /// The authority of a new sign-in connection (§5): these roles of one commander, independent of every other
+    /// credential. It has no token yet. Fails `forbidden` unless the commander is the owner's, `invalid` unless the roles
+    /// are some of its own and at least one.
+    pub fn connect(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+        roles: &[Name],
+    ) -> Result<Arc<CommanderGrant>, CallError> {
+        let desk = self.owned(surface, owner, id)?;
+        CommanderGrant::partial(id.clone(), desk, roles).map(Arc::new)
+    }
+
+    /// Mints an access token of a connection, good for so long. It also ends with the connection.
+    pub fn issue(&self, grant: &Arc<CommanderGrant>, lifetime: Duration) -> (Token, Digest) {
+        let (token, digest) = Token::mint();
+        self.tokens
+            .insert(digest, Issued { grant: Arc::clone(grant), until: Some(Instant::now() + lifetime) });
+        (token, digest)
+    }
+
+    /// Forgets an access token. Calls in flight go on: they end with their connection.
+    pub fn withdraw(&self, token: &Digest) {
+        self.tokens.remove(token);
     }
 
     /// The owner's commanders of a game, as they see them.
@@ -317,17 +356,23 @@ impl Commanders {
         self.roster(surface).listeners.remove(owner, match_id);
     }
 
-    /// The authority of a presented token, nothing for an unknown or rotated one.
+    /// The authority of a presented token, nothing for one that is unknown or over.
     pub fn find(&self, token: &str) -> Option<Arc<CommanderGrant>> {
-        self.grants.get(&secret::digest(token)).map(|grant| Arc::clone(&grant))
+        let digest = secret::digest(token);
+        let grant =
+            self.tokens.get(&digest).filter(|issued| issued.is_good()).map(|it| Arc::clone(&it.grant));
+        if grant.is_none() {
+            self.tokens.remove_if(&digest, |_, issued| !issued.is_good());
+        }
+        grant
     }
 
     /// Ends every token: the server stops.
     pub fn revoke_all(&self) {
-        for grant in &self.grants {
-            grant.revoked().cancel();
+        for desk in &self.desks {
+            desk.removed.cancel();
         }
-        self.grants.clear();
+        self.tokens.clear();
     }
 
     pub(crate) fn roster(&self, surface: &Arc<Surface>) -> Arc<Roster> {
@@ -340,30 +385,28 @@ impl Commanders {
         Arc::clone(&self.rosters.entry(surface.hash.clone()).or_insert_with(fresh))
     }
 
-    fn grant(&self, id: CommanderId, roster: Arc<Roster>, bells: Arc<BTreeMap<Name, LaneBell>>) -> Token {
-        let (token, digest) = Token::mint();
-        let grant = CommanderGrant { id: id.clone(), roster, bells, credential: Credential::default() };
-        self.grants.insert(digest, Arc::new(grant));
-        // Two rotations at once would each insert a token; the one that is overwritten here must not live on.
-        if let Some((_, overwritten)) =
-            self.digests.insert(id, digest).and_then(|before| self.grants.remove(&before))
-        {
-            overwritten.revoked().cancel();
-        }
-        token
+    /// The commander, if it is the owner's.
+    fn owned(
+        &self,
+        surface: &Arc<Surface>,
+        owner: &OwnerId,
+        id: &CommanderId,
+    ) -> Result<Arc<Desk>, CallError> {
+        // An empty patch changes nothing and says whose commander it is.
+        self.roster(surface).rules().patch(owner, id, &serde_json::json!({}), |_, _| Ok(()))?;
+        self.desk(id).ok_or_else(|| Code::Forbidden.into())
     }
 
-    fn revoke(&self, id: &CommanderId) -> Option<Arc<CommanderGrant>> {
-        let (_, digest) = self.digests.remove(id)?;
-        let (_, grant) = self.grants.remove(&digest)?;
-        grant.revoked().cancel();
-        Some(grant)
+    fn desk(&self, id: &CommanderId) -> Option<Arc<Desk>> {
+        self.desks.get(id).map(|desk| Arc::clone(&desk))
+    }
+
+    fn put(&self, digest: Digest, grant: CommanderGrant) {
+        self.tokens.insert(digest, Issued { grant: Arc::new(grant), until: None });
     }
 
     pub(crate) fn ring(&self, id: &CommanderId, role: &str) {
-        let grant =
-            self.digests.get(id).and_then(|digest| self.grants.get(&*digest).map(|it| Arc::clone(&it)));
-        if let Some(bell) = grant.as_ref().and_then(|grant| grant.bells.get(role)) {
+        if let Some(bell) = self.desk(id).as_ref().and_then(|desk| desk.bells.get(role)) {
             bell.changed.send_replace(());
         }
     }
@@ -371,6 +414,6 @@ impl Commanders {
 
 impl std::fmt::Debug for Commanders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Commanders").field("tokens", &self.grants.len()).finish_non_exhaustive()
+        f.debug_struct("Commanders").field("tokens", &self.tokens.len()).finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ mod agents;
 mod answers;
 mod commanders;
 mod credentials;
+mod grant;
 mod listeners;
 mod live;
 mod lobby;
@@ -20,8 +21,9 @@ mod workshop;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
 pub use agents::{AgentCall, Agents, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
-pub use commanders::{CommanderGrant, Commanders};
+pub use commanders::Commanders;
 pub use credentials::{Credentials, Grant, Holder, Sight, TOKENS_WAITING_MAX, Ttl};
+pub use grant::CommanderGrant;
 pub use listeners::SaidInLobby;
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};

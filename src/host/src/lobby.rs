@@ -2,7 +2,8 @@
 //! that begins in the lobby goes on in the match that seats its lane meanwhile. What the owner told between matches (§12)
 //! is delivered with the lane's next answer to `observe` or `wait`, once.
 
-use crate::commanders::{CommanderGrant, Hold};
+use crate::commanders::Hold;
+use crate::grant::CommanderGrant;
 use crate::listeners::SaidInLobby;
 use crate::practice::{self, Principal};
 use crate::trial::Trial;
@@ -15,10 +16,14 @@ use tokio::time::Instant;
 
 impl CommanderGrant {
     /// Carries out a call of one of the commander's lanes. Fails `bad_token` once the token is over, whatever the call
-    /// was doing; `forbidden` for a role that the commander does not have.
+    /// was doing; `forbidden` for a role that it was not granted.
     ///
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+        let _in_flight = self.begin_call();
+        if !self.has(role) {
+            return Err(Code::Forbidden.into());
+        }
         tokio::select! {
             biased;
             () = self.revoked().cancelled() => Err(Code::BadToken.into()),
@@ -28,7 +33,7 @@ impl CommanderGrant {
 
     async fn route(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
         // A message comes before the retained end, which stays for the next wait (§4).
-        let ended = self.roster.rules().ended(&self.id, role);
+        let ended = self.desk.roster.rules().ended(&self.id, role);
         if method == "wait"
             && !self.has_messages(role)
             && let Some(hold) = ended
@@ -43,7 +48,7 @@ impl CommanderGrant {
     }
 
     fn place(&self, role: &Name) -> Result<Place<Hold>, CallError> {
-        self.roster.rules().place(&self.id, role).ok_or_else(|| Code::Forbidden.into())
+        self.desk.roster.rules().place(&self.id, role).ok_or_else(|| Code::Forbidden.into())
     }
 
     async fn in_match(
@@ -56,14 +61,14 @@ impl CommanderGrant {
         let answer = hold.call(method, args, &self.credential).await;
         match answer {
             Ok(answer) if is_end(&answer) => {
-                self.roster.rules().told_the_end(&self.id, role);
+                self.desk.roster.rules().told_the_end(&self.id, role);
                 Ok(answer)
             }
             // The hold ended under the call: it is answered where the lane is now (§4 "Mid-match seat assignment"). A
             // room that is gone without a word holds nobody; a hold that was ended may have a newer one after it.
             Err(error) if error.code == Code::BadToken => {
                 if !hold.has_ended() {
-                    self.roster.rules().release(&self.id, &hold.seat, &hold.match_id, None);
+                    self.desk.roster.rules().release(&self.id, &hold.seat, &hold.match_id, None);
                 }
                 self.after(role, method)
             }
@@ -83,11 +88,11 @@ impl CommanderGrant {
         let answer = hold.call("wait", last, &self.credential).await;
         match answer {
             Err(error) if matches!(error.code, Code::NotInMatch | Code::BadToken) => {
-                self.roster.rules().told_the_end(&self.id, role);
+                self.desk.roster.rules().told_the_end(&self.id, role);
                 None
             }
             Ok(answer) if is_end(&answer) => {
-                self.roster.rules().told_the_end(&self.id, role);
+                self.desk.roster.rules().told_the_end(&self.id, role);
                 Some(Ok(answer))
             }
             answer => Some(answer),
@@ -117,7 +122,7 @@ impl CommanderGrant {
             }
             Call::Observe(_) => self.observed(role),
             Call::Ready => {
-                self.roster.rules().ready(&self.id, role);
+                self.desk.roster.rules().ready(&self.id, role);
                 self.state(role)
             }
             Call::Say(text) => self.say(role, &text),
@@ -125,7 +130,7 @@ impl CommanderGrant {
             Call::PolicyDeploy(artifact) => self.deploy(role, artifact).await,
             Call::PolicyRollback(version) => self.rollback(role, version).await,
             Call::PolicyStatus => {
-                let status = self.roster.rules().policy_status(&self.id, role);
+                let status = self.desk.roster.rules().policy_status(&self.id, role);
                 Ok(json!({ "policy": status.ok_or(Code::Forbidden)? }))
             }
             Call::Publish => self.publish(role),
@@ -138,7 +143,7 @@ impl CommanderGrant {
     /// The core briefing between matches: no side, and the manifest's own (§4).
     fn briefing(&self, role: &Name) -> Result<Value, CallError> {
         let surface = self.surface();
-        let settings = self.roster.rules().settings(&self.id).ok_or(Code::BadToken)?;
+        let settings = self.desk.roster.rules().settings(&self.id).ok_or(Code::BadToken)?;
         let scopes = settings.scopes();
         let facts = SeatFacts {
             phase: Phase::Lobby,
@@ -153,14 +158,14 @@ impl CommanderGrant {
     }
 
     fn state(&self, role: &Name) -> Result<Value, CallError> {
-        let state = self.roster.rules().lobby_state(&self.id, role, self.roster.now());
+        let state = self.desk.roster.rules().lobby_state(&self.id, role, self.desk.roster.now());
         state.ok_or_else(|| Code::Forbidden.into())
     }
 
     /// The lobby state and what the owner told, which is read with it.
     fn observed(&self, role: &Name) -> Result<Value, CallError> {
         let mut state = self.state(role)?;
-        if let Some(messages) = self.roster.rules().take_inbox(&self.id, role).take() {
+        if let Some(messages) = self.desk.roster.rules().take_inbox(&self.id, role).take() {
             state["messages"] = messages;
         }
         Ok(state)
@@ -176,14 +181,14 @@ impl CommanderGrant {
     }
 
     fn has_messages(&self, role: &Name) -> bool {
-        self.roster.rules().has_messages(&self.id, role)
+        self.desk.roster.rules().has_messages(&self.id, role)
     }
 
     /// A word to the owner, who hears it in the matches where they are.
     fn say(&self, role: &Name, text: &str) -> Result<Value, CallError> {
-        let (owner, text) = self.roster.rules().say(&self.id, role, text, self.roster.now())?;
+        let (owner, text) = self.desk.roster.rules().say(&self.id, role, text, self.desk.roster.now())?;
         let (commander, role) = (self.id.clone(), role.clone());
-        self.roster.listeners.tell(&SaidInLobby { owner, commander, role, text });
+        self.desk.roster.listeners.tell(&SaidInLobby { owner, commander, role, text });
         Ok(json!({ "ok": true, "tick": 0 }))
     }
 
@@ -193,8 +198,9 @@ impl CommanderGrant {
         let limits = surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
         let (most, team) = (limits.concurrent, surface.manifest.teams.first().ok_or(Code::Internal)?);
         let seat = Seat::new(team, role);
-        let (artifact, version) = self.roster.rules().practice_artifact(&self.id, role, practice.artifact)?;
-        let owner = self.roster.rules().owner(&self.id).cloned().ok_or(Code::BadToken)?;
+        let (artifact, version) =
+            self.desk.roster.rules().practice_artifact(&self.id, role, practice.artifact)?;
+        let owner = self.desk.roster.rules().owner(&self.id).cloned().ok_or(Code::BadToken)?;
         let trial = Trial {
             teams: None,
             alliances: None,
@@ -208,18 +214,18 @@ impl CommanderGrant {
             options: practice.options,
             surface,
         };
-        practice::played(&self.roster.places, &owner, Principal::Commander(self.id.clone()), most, trial)
+        practice::played(&self.desk.roster.places, &owner, Principal::Commander(self.id.clone()), most, trial)
             .await
     }
 
     /// Waits for a word of the owner's, a decided approval or a new or changed seat, at most so long; a lane that is seated
     /// meanwhile waits on in its match.
     async fn lobby_wait(&self, role: &Name, millis: Millis, args: &Value) -> Result<Value, CallError> {
-        let bell = self.bells.get(role).ok_or(Code::Forbidden)?;
+        let bell = self.desk.bells.get(role).ok_or(Code::Forbidden)?;
         let _place = bell.waits.try_acquire().map_err(|_| Code::Busy)?;
         let mut changed = bell.changed.subscribe();
         let deadline = Instant::now() + Duration::from_millis(millis);
-        let since = self.roster.rules().changes(&self.id, role);
+        let since = self.desk.roster.rules().changes(&self.id, role);
         loop {
             if let Place::Seated(hold) = self.place(role)? {
                 let left = deadline.saturating_duration_since(Instant::now());
@@ -230,13 +236,13 @@ impl CommanderGrant {
             if self.has_messages(role) {
                 return self.waited(role);
             }
-            if self.roster.rules().take_decided(&self.id, role) {
+            if self.desk.roster.rules().take_decided(&self.id, role) {
                 let mut state = self.state(role)?;
                 state["wake"] = json!("approval");
                 return Ok(state);
             }
             let timed_out = Instant::now() >= deadline;
-            if timed_out || self.roster.rules().has_news(&self.id, role, since) {
+            if timed_out || self.desk.roster.rules().has_news(&self.id, role, since) {
                 return self.waited(role);
             }
             // A bell that is gone went with its commander, whose token then has ended.

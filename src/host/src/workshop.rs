@@ -4,7 +4,8 @@
 //! A trial that began is brought to its end, whoever still waits for it; a lane has one at a time.
 
 use crate::answers;
-use crate::commanders::{CommanderGrant, Commanders, Roster};
+use crate::commanders::{Commanders, Roster};
+use crate::grant::CommanderGrant;
 use crate::policies::PolicyPlaces;
 use crate::sandboxed;
 use playerthree_game::{Name, Seat};
@@ -18,26 +19,26 @@ use std::sync::Arc;
 
 impl CommanderGrant {
     pub(crate) async fn deploy(&self, role: &Name, artifact: Artifact) -> Result<Value, CallError> {
-        let deploy = self.roster.rules().deploy(&self.id, role, artifact)?;
+        let deploy = self.desk.roster.rules().deploy(&self.id, role, artifact)?;
         self.deployed(role, deploy).await
     }
 
     pub(crate) async fn rollback(&self, role: &Name, version: u32) -> Result<Value, CallError> {
-        let deploy = self.roster.rules().rollback(&self.id, role, version)?;
+        let deploy = self.desk.roster.rules().rollback(&self.id, role, version)?;
         self.deployed(role, deploy).await
     }
 
     async fn deployed(&self, role: &Name, deploy: Deploy) -> Result<Value, CallError> {
         match deploy {
-            Deploy::Probe(activation) => try_out(&self.roster, &self.id, role, activation).await,
+            Deploy::Probe(activation) => try_out(&self.desk.roster, &self.id, role, activation).await,
             Deploy::Approval(request) => Ok(request),
         }
     }
 
     pub(crate) fn publish(&self, role: &Name) -> Result<Value, CallError> {
-        let publish = self.roster.rules().publish(&self.id, role)?;
+        let publish = self.desk.roster.rules().publish(&self.id, role)?;
         match publish {
-            Publish::Now(publication) => self.roster.publish(&self.id, role, &publication),
+            Publish::Now(publication) => self.desk.roster.publish(&self.id, role, &publication),
             Publish::Approval(request) => Ok(request),
         }
     }
