@@ -125,8 +125,12 @@ export async function agent(server, token) {
   });
 }
 
-async function agentOver(url, transportOptions) {
-  const transport = new StreamableHTTPClientTransport(url, transportOptions);
+function agentOver(url, transportOptions) {
+  return agentAt(new StreamableHTTPClientTransport(url, transportOptions));
+}
+
+/** The official client over a transport. */
+export async function agentAt(transport) {
   const options = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
   const client = new McpClient({ name: "end-to-end test", version: "1" }, options);
   await client.connect(transport);

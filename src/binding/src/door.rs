@@ -1,6 +1,7 @@
 //! The way into a match's room for other tasks: agents' calls, commanders' settings and chat, and answers that took a
 //! while. A caller of the door never waits for the room.
 
+use crate::owning::OwnerCall;
 use crate::room::Caller;
 use playerthree_game::Seat;
 use playerthree_host::{AgentCall, Answer, MatchDoor, SaidInLobby};
@@ -18,6 +19,8 @@ pub enum Event {
     Tell(CommanderId, Seat, Message),
     /// A commander of somebody who is here said something between matches.
     Said(SaidInLobby),
+    /// An owner asks for something from outside the room.
+    Owner(OwnerCall),
     /// A policy answered.
     Wake,
     /// What somebody asked beside the match has its answer.

@@ -9,6 +9,7 @@ mod delivering;
 mod door;
 mod ops;
 mod options;
+mod owning;
 mod pooling;
 mod push;
 mod rights;
@@ -17,6 +18,7 @@ mod watching;
 
 pub use door::Event;
 pub use ops::BODY_BYTES_MAX;
+pub use owning::{Matches, OwnerCall};
 pub use room::{Caller, MatchRoom, RECONNECTION_GRACE};
 
 use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};
@@ -34,20 +36,22 @@ pub struct GameRooms {
     surface: Arc<Surface>,
     accounts: Arc<Accounts>,
     agents: Arc<Agents>,
+    matches: Matches,
     places: PolicyPlaces,
     options: Arc<Schema>,
 }
 
 impl GameRooms {
-    /// Rooms for a game, with the process's accounts, agents and places for policies.
+    /// Rooms for a game, with the process's accounts, agents, matches and places for policies.
     pub fn new(
         surface: Arc<Surface>,
         accounts: Arc<Accounts>,
         agents: Arc<Agents>,
+        matches: Matches,
         places: PolicyPlaces,
     ) -> Self {
         let options = Arc::new(options::schema(&surface.manifest));
-        Self { surface, accounts, agents, places, options }
+        Self { surface, accounts, agents, matches, places, options }
     }
 }
 
@@ -82,6 +86,7 @@ impl Definition for GameRooms {
         let parts = room::Parts {
             game,
             agents: Arc::clone(&self.agents),
+            matches: self.matches.clone(),
             places: self.places.clone(),
             join_schema: Arc::clone(&self.options),
             bots,

@@ -191,7 +191,12 @@ impl MatchRoom {
     }
 
     /// Gives the person a token for an agent of theirs: on a seat they own, or on an open one that becomes theirs.
-    fn mint(&mut self, account: &Account, own: &Seat, SeatTtl { wish, ttl_seconds }: &SeatTtl) -> Answer {
+    pub(crate) fn mint(
+        &mut self,
+        account: &Account,
+        own: &Seat,
+        SeatTtl { wish, ttl_seconds }: &SeatTtl,
+    ) -> Answer {
         let ttl = Ttl::of(*ttl_seconds)?;
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         if self.live.game().open_seats().any(|open| *open == seat) {

@@ -5,6 +5,7 @@ use crate::admission::{Admission, Admitted};
 use crate::door::{Door, Event};
 use crate::ops;
 use crate::options::{self, Bots};
+use crate::owning::Matches;
 use crate::push;
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces, Pools};
@@ -110,6 +111,7 @@ pub struct MatchRoom {
     pub(crate) surface: Arc<Surface>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) pools: Pools,
+    matches: Matches,
     pub(crate) door: Arc<dyn MatchDoor>,
     pub(crate) match_id: Arc<str>,
     pub(crate) admission: Admission,
@@ -132,6 +134,7 @@ pub struct MatchRoom {
 pub(crate) struct Parts {
     pub(crate) game: playerthree_session::Match,
     pub(crate) agents: Arc<Agents>,
+    pub(crate) matches: Matches,
     pub(crate) places: PolicyPlaces,
     pub(crate) join_schema: Arc<Schema>,
     pub(crate) bots: Option<Name>,
@@ -148,13 +151,16 @@ impl MatchRoom {
         };
         let surface = Arc::clone(parts.game.surface());
         let pools = parts.places.pools().clone();
+        let match_id: Arc<str> = cx.room_id().to_string().into();
+        parts.matches.open(&match_id, handle.clone());
         let mut room = Self {
             live: Live::new(parts.game, parts.places, wake),
             surface,
             agents: parts.agents,
             pools,
+            matches: parts.matches,
             door: Arc::new(Door(handle)),
-            match_id: cx.room_id().to_string().into(),
+            match_id,
             admission: Admission::default(),
             clients: BTreeMap::new(),
             streams: BTreeMap::new(),
@@ -511,6 +517,7 @@ impl Room for MatchRoom {
                 _ = self.live.game_mut().tell_commander(&commander, &seat, &message, now);
             }
             Event::Said(said) => self.send_said_in_lobby(cx, &said),
+            Event::Owner(call) => self.operate_for(call),
             Event::Wake => self.live.take_in(now),
             Event::Answered(caller, answer) => self.answer(cx, caller, answer),
         }
@@ -537,6 +544,7 @@ impl Room for MatchRoom {
     }
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
+        self.matches.close(&self.match_id);
         self.release_commanders();
         for player in self.players() {
             self.agents.commanders().unlisten(&self.surface, &player.owner, &self.match_id);

@@ -36,6 +36,15 @@ impl Default for Limits {
     }
 }
 
+/// Where a client learns how its owner signs in: the metadata of the endpoint (RFC 9728) under one of its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignIn {
+    /// The `Host` that is asked.
+    pub host: String,
+    /// The address of the metadata.
+    pub resource_metadata: String,
+}
+
 /// How the endpoint is served.
 #[derive(Clone, Debug)]
 pub struct McpConfig {
@@ -45,6 +54,8 @@ pub struct McpConfig {
     /// Exact `Host` values, port included where it is not the scheme's own, such as `127.0.0.1:2567`. Any other is
     /// answered 403, so that a page cannot reach a loopback server through a name of its own.
     pub hosts: Vec<String>,
+    /// What a client without a good credential is pointed at (§5). Toolboxes have no sign-in.
+    pub sign_in: Vec<SignIn>,
     /// The bounds.
     pub limits: Limits,
     /// Ends calls in flight and streams when it fires. The server's accept loop is not its business.

@@ -11,7 +11,7 @@ use crate::surface::{self, Offers};
 use crate::transport::{self, Mount, Visit};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use playerthree_host::Agents;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +43,26 @@ pub(crate) async fn serve(
         http::Method::DELETE => delete(&endpoint, headers).map_err(Refusal::without_id),
         _ => Err(Refusal::Method.without_id()),
     };
-    answer.unwrap_or_else(IntoResponse::into_response)
+    let mut response = answer.unwrap_or_else(IntoResponse::into_response);
+    if response.status() == StatusCode::UNAUTHORIZED {
+        point_to_sign_in(&endpoint.config, headers, &mut response);
+    }
+    response
+}
+
+/// Adds to the challenge where the client learns how its owner signs in (RFC 9728 §5.1).
+fn point_to_sign_in(config: &McpConfig, headers: &HeaderMap, response: &mut Response) {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let Some(sign_in) = config.sign_in.iter().find(|sign_in| sign_in.host.eq_ignore_ascii_case(host)) else {
+        return;
+    };
+    let Some(challenge) = response.headers_mut().get_mut(header::WWW_AUTHENTICATE) else { return };
+    let before = challenge.to_str().unwrap_or_default();
+    let joint = if before.contains(' ') { "," } else { "" };
+    let pointed = format!("{before}{joint} resource_metadata=\"{}\"", sign_in.resource_metadata);
+    if let Ok(pointed) = HeaderValue::try_from(pointed) {
+        *challenge = pointed;
+    }
 }
 
 /// Ends the lease of a seat token (§20), and the token with it.

@@ -309,8 +309,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn quotas_are_forgotten_only_when_nobody_gains_by_it() {
         let limits = Limits::default();
+        let shutdown = CancellationToken::new();
         let config =
-            McpConfig { origins: Vec::new(), hosts: Vec::new(), limits, shutdown: CancellationToken::new() };
+            McpConfig { origins: Vec::new(), hosts: Vec::new(), sign_in: Vec::new(), limits, shutdown };
         let mount = ToolMount::new(config, Empty).unwrap();
         let in_flight = mount.quota(&0, &limits);
         for caller in 1..KEPT_QUOTAS {

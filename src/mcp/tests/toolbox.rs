@@ -83,6 +83,7 @@ impl Mounted {
         let config = McpConfig {
             origins: vec![ORIGIN.into()],
             hosts: vec![HOST.into()],
+            sign_in: Vec::new(),
             limits: Limits::default(),
             shutdown: shutdown.clone(),
         };
@@ -193,6 +194,7 @@ async fn an_answer_that_breaks_its_schema_does_not_leave_and_a_failure_has_its_c
     let config = McpConfig {
         origins: Vec::new(),
         hosts: Vec::new(),
+        sign_in: Vec::new(),
         limits: Limits::default(),
         shutdown: CancellationToken::new(),
     };

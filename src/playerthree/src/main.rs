@@ -6,6 +6,7 @@ mod homes;
 mod lint;
 mod load;
 mod open_files;
+mod owner;
 mod page;
 mod pipes_mcp;
 mod pipes_room;
@@ -38,6 +39,8 @@ enum Command {
     Lint(lint::Args),
     /// Tries out a policy from the shell
     Policy(policy::Args),
+    /// Manages your commanders, connections and seats on a running server
+    Owner(owner::Args),
     /// Verifies a log of hash-chained games, from a file or a server: exit status 0 valid, 1 faulty, 2 no verdict
     Verify(verify::VerifyArgs),
     /// Prints the canonical form (RFC 8785) of the JSON on standard input
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Load(args) => run_load(args).map(|()| ExitCode::SUCCESS),
         Command::Lint(args) => lint::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Policy(args) => policy::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Owner(args) => owner::run(args).map(|()| ExitCode::SUCCESS),
         Command::Verify(args) => Ok(verify::run(&args)),
         Command::Canonicalize(args) => verify::run_canonicalize(args),
     };

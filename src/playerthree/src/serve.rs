@@ -8,14 +8,15 @@ use anyhow::Context as _;
 use axum::Router;
 use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
-use playerthree_binding::{BODY_BYTES_MAX, GameRooms};
+use playerthree_auth::{AuthConfig, AuthorizationServer, Site};
+use playerthree_binding::{BODY_BYTES_MAX, GameRooms, Matches};
 use playerthree_dots::Dots;
 use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
-use playerthree_mcp::{Limits, McpConfig};
+use playerthree_mcp::{Limits, McpConfig, SignIn};
 use playerthree_pipes::Pipes;
 use playerthree_rooms::builtin::{Lobby, Relay};
-use playerthree_rooms::{Config, Origins, Server};
+use playerthree_rooms::{Config, Origins, Server, ServerBuilder};
 use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
 use playerthree_tic_tac_toe::TicTacToe;
@@ -59,8 +60,8 @@ pub(crate) struct Args {
     /// and nothing else
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// A Host that /mcp and /pipes/mcp may be called under, such as game.example:443; may be repeated.
-    /// Loopback names with the server's port are always allowed
+    /// A Host that /mcp and /pipes/mcp may be called under, such as game.example; may be repeated. Owners sign their
+    /// agents in under it over HTTPS. Loopback names with the server's port are always allowed
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
     hosts: Vec<String>,
     /// Proxies in front of the server that each add the caller's address to X-Forwarded-For, 0 to 16
@@ -147,16 +148,30 @@ pub(crate) async fn serve(
     if let Err(error) = open_files::allow(config.max_connections + config.serve.connections) {
         tracing::warn!("fewer connections than configured: {error:#}");
     }
+    let surfaces = surfaces()?;
+    let matches = Matches::default();
     let homes = Homes::start(room_threads(args))?;
-    let rooms = rooms(config, &homes, &accounts, &agents, &places, &pipes)?;
-    let mcp = mcp_config(address, args);
+    let server = Server::builder(config).homes(homes.handles());
+    let rooms = rooms(server, &surfaces, &matches, &accounts, &agents, &places, &pipes)?;
+    let sites = sites(address, args);
+    let mcp = mcp_config(address, args, &sites);
+    let auth = authorization(sites, args, surfaces.clone(), &accounts, &agents);
+    let owners = demo::OwnerApi {
+        accounts,
+        agents: Arc::clone(&agents),
+        surfaces,
+        connections: Arc::clone(&auth),
+        matches,
+        trusted_proxies: args.trusted_proxies,
+    };
     let agents_stop = mcp.shutdown.clone();
     let app = Router::new()
         .route("/", rooms.root(get(page::index)))
         .merge(page::routes())
-        .merge(demo::routes(accounts, rooms.clone()))
+        .merge(demo::routes(owners, rooms.clone()))
         .merge(rooms.operations())
         .merge(playerthree_mcp::router(mcp.clone(), Arc::clone(&agents)))
+        .merge(playerthree_auth::router(auth))
         .merge(pipes_mcp(mcp, &pipes)?)
         .merge(playerthree_pipes::router(Arc::clone(&pipes)))
         .merge(rooms.router());
@@ -198,24 +213,59 @@ fn room_threads(args: &Args) -> usize {
 }
 
 /// Who may reach the agents' endpoint: loopback names and the address that is listened on, and what the operator adds.
-fn mcp_config(address: SocketAddr, args: &Args) -> McpConfig {
-    let mut hosts: Vec<String> = args.hosts.clone();
-    for name in own_names(address) {
-        hosts.push(format!("{name}:{}", address.port()));
-        // Clients leave the scheme's own port out.
-        if address.port() == 80 {
-            hosts.push(name);
-        }
-    }
+fn mcp_config(address: SocketAddr, args: &Args, sites: &[Site]) -> McpConfig {
+    let mut hosts: Vec<String> = public_hosts(args).map(str::to_owned).collect();
+    hosts.extend(own_names(address).into_iter().flat_map(|name| own_hosts(&name, address.port())));
     let origins = origins(address, args);
-    McpConfig { origins, hosts, limits: Limits::default(), shutdown: CancellationToken::new() }
+    let sign_in =
+        |site: &Site| SignIn { host: site.host().to_owned(), resource_metadata: site.resource_metadata() };
+    let sign_in = sites.iter().map(sign_in).collect();
+    McpConfig { origins, hosts, sign_in, limits: Limits::default(), shutdown: CancellationToken::new() }
 }
 
+/// The names where owners can sign in: those that the operator adds, over HTTPS, and the own machine's without. Another
+/// machine that reaches this one without TLS has no sign-in (§5).
+fn sites(address: SocketAddr, args: &Args) -> Vec<Site> {
+    let own = LOOPBACK_NAMES.into_iter().flat_map(|name| own_hosts(name, address.port()));
+    public_hosts(args).map(Site::https).chain(own.map(|host| Site::loopback(&host))).collect()
+}
+
+/// The operator's names as clients write them in `Host`.
+fn public_hosts(args: &Args) -> impl Iterator<Item = &str> {
+    args.hosts.iter().flat_map(|host| std::iter::once(&**host).chain(host.strip_suffix(":443")))
+}
+
+/// A name of this machine as clients write it in `Host`: they leave the scheme's own port out.
+fn own_hosts(name: &str, port: u16) -> impl Iterator<Item = String> + use<> {
+    let bare = (port == 80).then(|| name.to_owned());
+    std::iter::once(format!("{name}:{port}")).chain(bare)
+}
+
+fn authorization(
+    sites: Vec<Site>,
+    args: &Args,
+    surfaces: Vec<Arc<Surface>>,
+    accounts: &Arc<Accounts>,
+    agents: &Arc<Agents>,
+) -> Arc<AuthorizationServer> {
+    let config = AuthConfig {
+        sites,
+        trusted_proxies: args.trusted_proxies,
+        requests_per_second: playerthree_auth::REQUESTS_PER_SECOND,
+        surfaces,
+    };
+    let owners = demo::DemoOwners(Arc::clone(accounts));
+    Arc::new(AuthorizationServer::new(config, Arc::clone(agents), owners))
+}
+
+/// Names of the own machine, whatever address is listened on.
+const LOOPBACK_NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
 /// Names under which the server is reached on its own machine, and the one it listens on.
-fn own_names(address: SocketAddr) -> [String; 4] {
+fn own_names(address: SocketAddr) -> Vec<String> {
     let own = SocketAddr::new(address.ip(), 0).to_string();
     let own = own.trim_end_matches(":0");
-    ["127.0.0.1", "localhost", "[::1]", own].map(str::to_owned)
+    LOOPBACK_NAMES.into_iter().chain([own]).map(str::to_owned).collect()
 }
 
 /// The origins of the server's own pages there, as browsers write them.
@@ -279,27 +329,38 @@ async fn sweep(pipes: Arc<Pipes>) {
     }
 }
 
+/// The shipped games, checked.
+fn surfaces() -> anyhow::Result<Vec<Arc<Surface>>> {
+    let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
+    let checked =
+        games.into_iter().map(|game| Surface::new(game).map(Arc::new).map_err(|found| faults(&found)));
+    checked.collect()
+}
+
 /// The rooms of the shipped games, and those beside them.
 fn rooms(
-    config: Config,
-    homes: &Homes,
+    server: ServerBuilder,
+    surfaces: &[Arc<Surface>],
+    matches: &Matches,
     accounts: &Arc<Accounts>,
     agents: &Arc<Agents>,
     places: &PolicyPlaces,
     pipes: &Arc<Pipes>,
 ) -> anyhow::Result<Server> {
-    let mut server = Server::builder(config)
-        .homes(homes.handles())
+    let mut server = server
         .define("dots", Dots)
         .define("relay", Relay::default().echo("echo"))
         .define("lobby", Lobby::default())
         .define("pipes", PipesRooms::new(Arc::clone(pipes)));
-    let games: [Arc<dyn Game>; 2] = [Arc::new(TicTacToe), Arc::new(AgentCommand)];
-    for game in games {
-        let surface = Arc::new(Surface::new(game).map_err(|found| faults(&found))?);
+    for surface in surfaces {
         tracing::info!(game = %surface.manifest.id, surface = %surface.hash, "game ready");
-        let rooms =
-            GameRooms::new(Arc::clone(&surface), Arc::clone(accounts), Arc::clone(agents), places.clone());
+        let rooms = GameRooms::new(
+            Arc::clone(surface),
+            Arc::clone(accounts),
+            Arc::clone(agents),
+            matches.clone(),
+            places.clone(),
+        );
         server = server.define(&surface.manifest.id, rooms);
     }
     Ok(server.build()?)

@@ -61,6 +61,7 @@ impl Table {
         let config = McpConfig {
             origins: vec![ORIGIN.into()],
             hosts: vec![HOST.into()],
+            sign_in: Vec::new(),
             limits,
             shutdown: shutdown.clone(),
         };

@@ -1,7 +1,14 @@
-//! The demo's own HTTP routes: a login by name, and the list of rooms for the page. Not part of any contract.
+//! The demo's own HTTP routes: a login by name, the list of rooms for the page, and what owners do
+//! outside of rooms. Not part of any contract.
+
+mod owner;
+mod sign_in;
+
+pub(crate) use owner::OwnerApi;
+pub(crate) use sign_in::DemoOwners;
 
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, body::Bytes};
@@ -23,20 +30,30 @@ struct Login {
     name: String,
 }
 
-/// `POST /demo/login` and `GET /demo/rooms`.
-pub(crate) fn routes(accounts: Arc<Accounts>, rooms: Server) -> Router {
-    let login = post(login).layer(DefaultBodyLimit::max(LOGIN_BYTES)).with_state(accounts);
-    Router::new().route("/demo/login", login).route("/demo/rooms", get(list).with_state(rooms))
+/// `POST /demo/login`, `GET /demo/rooms`, the sign-in page and the owners' API.
+pub(crate) fn routes(owners: OwnerApi, rooms: Server) -> Router {
+    let accounts = Arc::clone(&owners.accounts);
+    let login = post(login).layer(DefaultBodyLimit::max(LOGIN_BYTES)).with_state(Arc::clone(&accounts));
+    Router::new()
+        .route("/demo/login", login)
+        .route("/demo/rooms", get(list).with_state(rooms))
+        .merge(sign_in::routes(accounts))
+        .merge(owner::routes(owners))
 }
 
-async fn login(State(accounts): State<Arc<Accounts>>, body: Bytes) -> Response {
+async fn login(State(accounts): State<Arc<Accounts>>, headers: HeaderMap, body: Bytes) -> Response {
     let Ok(login) = serde_json::from_slice::<Login>(&body) else {
         return refused(StatusCode::BAD_REQUEST, "invalid");
     };
     match accounts.login(&login.name) {
         Ok((token, account)) => {
             let body = Json(json!({ "token": token.reveal(), "name": account.display }));
-            ([(header::CACHE_CONTROL, "no-store")], body).into_response()
+            let mut response = ([(header::CACHE_CONTROL, "no-store")], body).into_response();
+            // A page's login is good for the consent page of the same browser; a program has no use for it.
+            if let Some(origin) = sign_in::own_origin(&headers) {
+                sign_in::remember(&mut response, token.reveal(), origin);
+            }
+            response
         }
         Err(LoginRefused::Name(_)) => refused(StatusCode::BAD_REQUEST, "invalid"),
         Err(LoginRefused::TooMany) => refused(StatusCode::TOO_MANY_REQUESTS, "rate_limited"),

@@ -1,0 +1,169 @@
+//! Client ID Metadata Documents (§5): a client whose id is the address of its metadata. Nobody but a signed-in owner
+//! makes this server fetch one.
+
+use crate::client::Client;
+use crate::fetch::Fetcher;
+use playerthree_schema::strict_json;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use url::{Host, Url};
+
+/// Most documents that are kept.
+const KEPT_MAX: usize = 256;
+
+/// How long a document is kept before it is fetched anew.
+const KEPT_FOR: Duration = Duration::from_secs(600);
+
+/// Most fetches at once; a further one waits its turn.
+const FETCHES: usize = 4;
+
+/// Longest address of a document, in bytes.
+const ADDRESS_BYTES: usize = 512;
+
+/// The address of a document: HTTPS, a public name, the usual port, a path, and nothing that is not sent as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DocumentId {
+    pub(crate) text: String,
+    domain: String,
+}
+
+impl DocumentId {
+    /// Whether a client id means to be such an address.
+    pub(crate) fn is_meant(client_id: &str) -> bool {
+        client_id.starts_with("https://")
+    }
+
+    /// Reads an address, which has to be written in its one normal form.
+    pub(crate) fn parse(client_id: &str) -> Option<Self> {
+        let url = Url::parse(client_id).ok()?;
+        let Some(Host::Domain(domain)) = url.host() else { return None };
+        let normal = url.as_str() == client_id && client_id.len() <= ADDRESS_BYTES;
+        let bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+        let named = domain.contains('.') && url.scheme() == "https" && url.port().is_none();
+        let domain = domain.to_owned();
+        (normal && bare && named && url.path() != "/").then(|| Self { text: client_id.to_owned(), domain })
+    }
+
+    /// The client that a fetched document describes. It has to name its own address, and no secret.
+    fn read(&self, body: &[u8]) -> Option<Client> {
+        let Ok(Value::Object(metadata)) = strict_json(str::from_utf8(body).ok()?) else { return None };
+        let says_its_address = metadata.get("client_id").is_some_and(|id| *id == *self.text);
+        let is_public = metadata.get("token_endpoint_auth_method").is_none_or(|method| method == "none");
+        if !says_its_address || !is_public || metadata.contains_key("client_secret") {
+            return None;
+        }
+        Client::parse(self.text.clone(), Some(self.domain.clone()), &metadata).ok()
+    }
+}
+
+/// The documents that were fetched of late.
+pub(crate) struct Documents {
+    fetcher: Fetcher,
+    kept: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
+    turns: Semaphore,
+}
+
+impl Documents {
+    pub(crate) fn new(fetcher: Fetcher) -> Self {
+        Self { fetcher, kept: Mutex::default(), turns: Semaphore::new(FETCHES) }
+    }
+
+    /// The client of a document, nothing where it cannot be had or says something else than it should.
+    ///
+    /// Cancel safe: a fetch that nobody waits for any more ends by itself.
+    pub(crate) async fn client(&self, id: &DocumentId) -> Option<Arc<Client>> {
+        if let Some(kept) = self.kept(&id.text) {
+            return Some(kept);
+        }
+        let _turn = self.turns.acquire().await.ok()?;
+        if let Some(kept) = self.kept(&id.text) {
+            return Some(kept);
+        }
+        let body = self.fetcher.fetch(&id.text).await?;
+        let client = Arc::new(id.read(&body)?);
+        self.keep(id, &client);
+        Some(client)
+    }
+
+    fn kept(&self, address: &str) -> Option<Arc<Client>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (fetched, client) = kept.get(address)?;
+        (fetched.elapsed() < KEPT_FOR).then(|| Arc::clone(client))
+    }
+
+    fn keep(&self, id: &DocumentId, client: &Arc<Client>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT_MAX {
+            let oldest =
+                kept.iter().min_by_key(|(_, (fetched, _))| *fetched).map(|(address, _)| address.clone());
+            oldest.and_then(|address| kept.remove(&address));
+        }
+        kept.insert(id.text.clone(), (Instant::now(), Arc::clone(client)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::REDIRECTS_MAX;
+    use serde_json::json;
+
+    const ADDRESS: &str = "https://app.example/client.json";
+
+    fn read(document: &Value) -> Option<Client> {
+        DocumentId::parse(ADDRESS).unwrap().read(document.to_string().as_bytes())
+    }
+
+    #[test]
+    fn only_public_names_over_https_are_addresses_of_documents() {
+        assert!(DocumentId::parse(ADDRESS).is_some());
+        assert!(DocumentId::parse("https://app.example/a?b=c").is_some());
+        for address in [
+            "http://app.example/client.json",
+            "https://app.example",
+            "https://app.example/",
+            "https://127.0.0.1/client.json",
+            "https://2130706433/client.json",
+            "https://[::1]/client.json",
+            "https://localhost/client.json",
+            "https://app.example:8443/client.json",
+            "https://user@app.example/client.json",
+            "https://app.example/client.json#x",
+            "https://app.example/a/../client.json",
+            "https://APP.example/client.json",
+            "https://app.example\\client.json",
+            "ftp://app.example/client.json",
+            "https://",
+        ] {
+            assert_eq!(DocumentId::parse(address), None, "{address}");
+        }
+        assert!(DocumentId::parse(&format!("{ADDRESS}?{}", "x".repeat(ADDRESS_BYTES))).is_none());
+    }
+
+    /// §5 "with matching client_id".
+    #[test]
+    fn a_document_names_its_own_address_and_no_secret() {
+        let good = json!({ "client_id": ADDRESS, "client_name": "App", "redirect_uris": ["https://app.example/cb"] });
+        let client = read(&good).unwrap();
+        assert_eq!((client.id.as_str(), client.domain.as_deref()), (ADDRESS, Some("app.example")));
+        let many = vec!["https://app.example/"; REDIRECTS_MAX + 1];
+        for (member, value) in [
+            ("client_id", json!("https://app.example/other.json")),
+            ("client_id", json!(null)),
+            ("client_secret", json!("x")),
+            ("token_endpoint_auth_method", json!("client_secret_basic")),
+            ("redirect_uris", json!(many)),
+            ("redirect_uris", json!(["http://app.example/"])),
+        ] {
+            let mut bad = good.clone();
+            bad[member] = value;
+            assert_eq!(read(&bad), None, "{member}");
+        }
+        assert!(DocumentId::parse(ADDRESS).unwrap().read(b"[]").is_none());
+        assert!(DocumentId::parse(ADDRESS).unwrap().read(b"\xff").is_none());
+    }
+}
