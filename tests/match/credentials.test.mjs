@@ -56,6 +56,7 @@ test("the bearer of a human token holds one seat of its owner's and nothing else
     ["tell", { roles: ["air"], text: "attack" }],
     ["tell", { roles: "all", text: "attack" }],
     ["inviteObserver", {}],
+    ["revokeObserver", { ticket: "t" }],
     ["mintHuman", { role: "ground" }],
     ["mintSpectator", {}],
     ["resolveApproval", { role: "air", id: "ap_1", approve: true }],
@@ -221,7 +222,37 @@ test("a spectator token binds an account that comes with it like any watching do
   assert.equal((await watcher.inbox.next("playerthree:welcome")).as, "spectator", "a refusal claims nothing");
   const wish = { team: "blue", role: "air" };
   assert.match(String((await rejection(eve.joinById(ann.room.roomId, wish))).message), /no open seat/);
-  await Promise.all([watcher.room.leave(), blue.room.leave(), ann.room.leave()]);
+  // Nor does a human token show a side to somebody else who plays against it.
+  const human = (await ann.do("mintHuman", { role: "ground" })).token;
+  assert.match(String((await rejection(bob.joinById(ann.room.roomId, { token: human }))).message), /another side/);
+  const second = await bearer(ann, human);
+  await Promise.all([second.room.leave(), watcher.room.leave(), blue.room.leave(), ann.room.leave()]);
+});
+
+test("an observer is let go on the word of whoever invited them, and of nobody else", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const observing = async (name, ticket) => {
+    const observer = new InMatch(await (await person(server, name)).joinById(ann.room.roomId, { as: "observer", ticket }));
+    observer.room.send("playerthree:observer", { perspective: "all" });
+    assert.notEqual((await observer.inbox.next("playerthree:observer")).state, "closed");
+    return observer;
+  };
+  const { ticket } = await ann.do("inviteObserver");
+  const [eve, dan] = [await observing("Eve", ticket), await observing("Dan", (await bob.do("inviteObserver")).ticket)];
+  assert.equal((await bob.ask("revokeObserver", { ticket })).code, "bad_token");
+  const gone = left(eve.room);
+  assert.deepEqual(await ann.do("revokeObserver", { ticket }), {});
+  assert.equal(await gone, CREDENTIAL_ENDED);
+  assert.equal((await ann.ask("revokeObserver", { ticket })).code, "bad_token");
+  const unused = (await ann.do("inviteObserver")).ticket;
+  await ann.do("revokeObserver", { ticket: unused });
+  for (const bad of [ticket, unused]) {
+    assert.match(String(await rejection(observing("Eve", bad))), /ticket/);
+  }
+  dan.room.send("playerthree:observer", { perspective: "all" });
+  assert.equal((await dan.inbox.next("playerthree:observer")).op, "observer", "another's guest stays");
+  await Promise.all([dan.room.leave(), bob.room.leave(), ann.room.leave()]);
 });
 
 test("an observer's ticket outlives the match, for as long as was asked", async () => {

@@ -264,8 +264,13 @@ export class Connection {
   }
 
   /** A ticket for one observer of a private match, on a player's word. It is a secret. */
-  inviteObserver(options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
-    return this.#calls.request("inviteObserver", {}, options);
+  inviteObserver(wish: { ttlSeconds?: number } = {}, options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
+    return this.#calls.request("inviteObserver", { ...wish }, options);
+  }
+
+  /** Ends a ticket that one handed out, and lets the observer go who came with it. */
+  revokeObserver(ticket: string, options?: CallOptions): Promise<void> {
+    return this.#owner("revokeObserver", { ticket }, options);
   }
 
   /** Stops listening to the room and ends every operation in flight. Leaving the room is the caller's. */

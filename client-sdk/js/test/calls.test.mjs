@@ -60,6 +60,9 @@ test("every owner operation has its message", async () => {
     [() => match.unpublish("pol_7"), { op: "unpublish", policyId: "pol_7" }],
     [() => match.seat("r").publish(), { op: "call", role: "r", method: "publish", args: {} }],
     [() => match.mint({ role: "r", ttlSeconds: 600 }), { op: "mint", role: "r", ttlSeconds: 600 }],
+    [() => match.inviteObserver(), { op: "inviteObserver" }],
+    [() => match.inviteObserver({ ttlSeconds: 600 }), { op: "inviteObserver", ttlSeconds: 600 }],
+    [() => match.revokeObserver("t1"), { op: "revokeObserver", ticket: "t1" }],
     [() => match.report(), { op: "report" }],
     [() => match.freshView(), { op: "view" }],
   ]) {

@@ -52,8 +52,7 @@ impl Admission {
         match part {
             // A token is claimed by the connection that follows, and not by asking for a place.
             Part::Bearer { token } => {
-                let is_good = self.credentials.is_claimable(token, game, now);
-                if is_good { Ok(()) } else { Err(bad_token()) }
+                self.credentials.claimable(token, game, now).map(|_| ()).ok_or_else(bad_token)
             }
             Part::Spectator { team } => self.spectator(game, team.as_ref(), account).map(|_| ()),
             Part::Observer { .. } => self.observer(game, account).map(|_| ()),
@@ -85,12 +84,12 @@ impl Admission {
             Part::Bearer { token } => {
                 // Whoever joins by their account has a history, whatever token they bring beside it.
                 if let Some(account) = &account {
-                    self.bearer(game, &token, account)?;
+                    self.bearer(game, &token, account, now)?;
                 }
                 match self.credentials.claim(&token, client, game, now).map_err(|_| bad_token())? {
                     Grant::Human { account, seat } => Ok(Admitted::Human { account, seat }),
                     Grant::Spectator { team } => Ok(Admitted::Spectator { team }),
-                    Grant::Observer => Err(bad_token()),
+                    Grant::Observer { .. } => Err(bad_token()),
                 }
             }
             Part::Spectator { team } => {
@@ -102,8 +101,9 @@ impl Admission {
             }
             Part::Observer { ticket } => {
                 let owner = self.observer(game, account.as_ref())?;
+                self.check_room_for(&owner)?;
                 if game.observer_policy().is_private() {
-                    self.redeem(ticket.as_deref(), now)?;
+                    self.redeem(ticket.as_deref(), client, now)?;
                 }
                 self.person(&owner)?.observed = true;
                 Ok(Admitted::Observer { owner })
@@ -137,8 +137,9 @@ impl Admission {
         Holder { account, sight }
     }
 
-    fn redeem(&mut self, ticket: Option<&str>, now: Millis) -> Result<(), Refusal> {
-        let claimed = ticket.is_some_and(|ticket| self.credentials.claim_observer(ticket, now).is_ok());
+    fn redeem(&mut self, ticket: Option<&str>, client: SessionId, now: Millis) -> Result<(), Refusal> {
+        let claimed =
+            ticket.is_some_and(|ticket| self.credentials.claim_observer(ticket, client, now).is_ok());
         let refused = || Refusal::join_refused("a private match admits observers by a player's ticket alone");
         if claimed { Ok(()) } else { Err(refused()) }
     }
@@ -158,12 +159,18 @@ impl Admission {
         Ok(team)
     }
 
-    /// A spectator token shows a side to somebody known: by the rules for people who watch without one, and for good.
-    fn bearer(&mut self, game: &Match, token: &str, account: &Account) -> Result<(), Refusal> {
-        if let Some(Grant::Spectator { team }) = self.credentials.grant_of(token).cloned() {
-            let team = self.spectator(game, Some(&team), Some(account))?;
-            self.person(&account.owner)?.watched.insert(team);
-        }
+    /// A token that is not their own shows its side to somebody known: by the rules for people who watch without one, and
+    /// for good.
+    fn bearer(&mut self, game: &Match, token: &str, account: &Account, now: Millis) -> Result<(), Refusal> {
+        let shown = match self.credentials.claimable(token, game, now) {
+            Some(Grant::Spectator { team }) => team.clone(),
+            Some(Grant::Human { account: holder, seat }) if holder.owner != account.owner => {
+                seat.team.clone()
+            }
+            _ => return Ok(()),
+        };
+        let team = self.spectator(game, Some(&shown), Some(account))?;
+        self.person(&account.owner)?.watched.insert(team);
         Ok(())
     }
 
@@ -201,10 +208,13 @@ impl Admission {
     }
 
     fn person(&mut self, owner: &OwnerId) -> Result<&mut Seen, Refusal> {
-        if self.people.len() >= HISTORY_MAX && !self.people.contains_key(owner) {
-            return Err(Refusal::room_full());
-        }
+        self.check_room_for(owner)?;
         Ok(self.people.entry(owner.clone()).or_default())
+    }
+
+    fn check_room_for(&self, owner: &OwnerId) -> Result<(), Refusal> {
+        let is_full = self.people.len() >= HISTORY_MAX && !self.people.contains_key(owner);
+        if is_full { Err(Refusal::room_full()) } else { Ok(()) }
     }
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn is_within(op: &PlayerOp, seat: &Seat) -> bool {
             Prompt::Stream(stream) => is_its_role(&stream.role),
             Prompt::Mint(SeatTtl { wish, .. }) | Prompt::RenewHuman(SeatTtl { wish, .. }) => is_it(wish),
             Prompt::Tell(tell) => is_its_side(&tell.team) && tell.message["roles"] == json!([seat.role]),
-            Prompt::MintHuman(_) | Prompt::MintSpectator(_) | Prompt::InviteObserver { .. } => false,
+            Prompt::MintHuman(_) | Prompt::MintSpectator(_) => false,
+            Prompt::InviteObserver { .. } | Prompt::RevokeObserver { .. } => false,
             Prompt::Assign { .. } | Prompt::Revoke(_) | Prompt::Commander(_) | Prompt::Start { .. } => false,
             Prompt::Pool(_) | Prompt::Unpublish(_) => false,
         },
@@ -70,13 +71,19 @@ impl MatchRoom {
     }
 
     /// A ticket for one observer, on a player's word. Only private matches ask for tickets.
-    pub(crate) fn invite_observer(&mut self, ttl_seconds: Option<u64>) -> Answer {
+    pub(crate) fn invite_observer(&mut self, account: &Account, ttl_seconds: Option<u64>) -> Answer {
         if !self.live.game().observer_policy().is_private() {
             return Err(Code::ModeUnavailable.into());
         }
         let (ttl, now) = (Ttl::of(ttl_seconds)?, self.now());
-        let ticket = self.admission.credentials.mint_observer(ttl, now)?;
+        let ticket = self.admission.credentials.mint_observer(&account.owner, ttl, now)?;
         Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(ttl.duration()) }))
+    }
+
+    /// Ends a ticket that the player handed out. An observer who came with it goes before the next frame is sent.
+    pub(crate) fn revoke_observer(&mut self, account: &Account, ticket: &str) -> Answer {
+        self.admission.credentials.revoke_observer(&account.owner, ticket)?;
+        Ok(json!({}))
     }
 
     /// Lets clients go whose credential has ended, before anything is done for them or sent to them any more.

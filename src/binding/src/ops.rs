@@ -48,6 +48,9 @@ pub(crate) enum Prompt {
     InviteObserver {
         ttl_seconds: Option<u64>,
     },
+    RevokeObserver {
+        ticket: String,
+    },
     Assign {
         wish: SeatWish,
         assignment: Assignment,
@@ -160,6 +163,12 @@ struct Ready {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct InviteObserver {
     ttl_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RevokeObserver {
+    ticket: String,
 }
 
 #[derive(Deserialize)]
@@ -298,6 +307,9 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
         "mintSpectator" => read(members.into()).map(Prompt::MintSpectator),
         "inviteObserver" => {
             read(members.into()).map(|InviteObserver { ttl_seconds }| Prompt::InviteObserver { ttl_seconds })
+        }
+        "revokeObserver" => {
+            read(members.into()).map(|RevokeObserver { ticket }| Prompt::RevokeObserver { ticket })
         }
         "assign" => read(members.into()).map(assign),
         "revoke" => read(members.into()).map(Prompt::Revoke),

@@ -114,7 +114,8 @@ impl MatchRoom {
                 self.live.game_mut().tell(&account.owner, team, &message, now)?;
                 Ok(json!({}))
             }
-            Prompt::InviteObserver { ttl_seconds } => self.invite_observer(ttl_seconds),
+            Prompt::InviteObserver { ttl_seconds } => self.invite_observer(account, ttl_seconds),
+            Prompt::RevokeObserver { ticket } => self.revoke_observer(account, &ticket),
             Prompt::MintHuman(wish) => self.mint_human(account, own, &wish),
             Prompt::RenewHuman(wish) => self.renew_human(account, own, &wish),
             Prompt::MintSpectator(wish) => self.mint_spectator(own, &wish),

@@ -8,7 +8,7 @@
 use crate::accounts::Account;
 use crate::secret::{self, Digest, Token};
 use playerthree_game::{Name, Seat};
-use playerthree_session::{CallError, Code, Match, Millis};
+use playerthree_session::{CallError, Code, Match, Millis, OwnerId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -98,12 +98,24 @@ pub enum Grant {
         team: Name,
     },
     /// A place among the observers of a private match. Its time is the time to claim it (§20.9).
-    Observer,
+    Observer {
+        /// The player who invited them, and who may end it.
+        inviter: OwnerId,
+    },
 }
 
 impl Grant {
     fn is_human_of(&self, seat: &Seat) -> bool {
         matches!(self, Self::Human { seat: own, .. } if own == seat)
+    }
+
+    fn is_observer(&self) -> bool {
+        matches!(self, Self::Observer { .. })
+    }
+
+    /// Whether both take a place under one bound. Observers do, whoever invited them.
+    fn is_counted_with(&self, other: &Self) -> bool {
+        self == other || (self.is_observer() && other.is_observer())
     }
 
     /// Whether the match still bears it out: a seat is its holder's only while they own it and hold it in person.
@@ -112,20 +124,27 @@ impl Grant {
             Self::Human { account, seat } => {
                 game.owner(seat) == Some(&account.owner) && game.is_held_in_person(seat)
             }
-            Self::Spectator { .. } | Self::Observer => true,
+            Self::Spectator { .. } | Self::Observer { .. } => true,
         }
     }
 }
 
 #[derive(Debug)]
 struct Credential {
+    /// What it was minted as. A claimed one is known to its inviter by it still.
+    token: Digest,
     grant: Grant,
-    expires_at: Millis,
+    /// Nothing for who observes already: their lease ends with its connection or on a word (§20.9).
+    expires_at: Option<Millis>,
 }
 
 impl Credential {
+    fn is_in_time(&self, now: Millis) -> bool {
+        self.expires_at.is_none_or(|end| end > now)
+    }
+
     fn stands(&self, game: &Match, now: Millis) -> bool {
-        self.expires_at > now && self.grant.stands(game)
+        self.is_in_time(now) && self.grant.stands(game)
     }
 }
 
@@ -184,12 +203,12 @@ impl<L: Ord + Copy> Credentials<L> {
         self.mint(game, Grant::Spectator { team: team.clone() }, ttl, now)
     }
 
-    /// A token for one observer of a private match.
+    /// A token for one observer of a private match, on a player's word.
     ///
     /// # Errors
     /// `busy` while [`TOKENS_WAITING_MAX`] wait.
-    pub fn mint_observer(&mut self, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
-        self.keep(Grant::Observer, ttl, now)
+    pub fn mint_observer(&mut self, inviter: &OwnerId, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
+        self.keep(Grant::Observer { inviter: inviter.clone() }, ttl, now)
     }
 
     fn mint(&mut self, game: &Match, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
@@ -200,26 +219,23 @@ impl<L: Ord + Copy> Credentials<L> {
     }
 
     fn keep(&mut self, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
-        self.waiting.retain(|_, waiting| waiting.expires_at > now);
-        if self.waiting.values().filter(|waiting| waiting.grant == grant).count() >= TOKENS_WAITING_MAX {
+        self.waiting.retain(|_, waiting| waiting.is_in_time(now));
+        let alike = self.waiting.values().filter(|waiting| waiting.grant.is_counted_with(&grant));
+        if alike.count() >= TOKENS_WAITING_MAX {
             return Err(Code::Busy.into());
         }
         let (token, digest) = Token::mint();
-        self.waiting.insert(digest, Credential { grant, expires_at: ttl.after(now) });
+        let credential = Credential { token: digest, grant, expires_at: Some(ttl.after(now)) };
+        self.waiting.insert(digest, credential);
         Ok(token)
     }
 
     // --- claiming ------------------------------------------------------------------------------------------------
 
-    /// Whether a human or spectator token could be claimed now. Nothing is claimed.
-    pub fn is_claimable(&self, token: &str, game: &Match, now: Millis) -> bool {
-        let waiting = self.waiting.get(&secret::digest(token));
-        waiting.is_some_and(|waiting| waiting.grant != Grant::Observer && waiting.stands(game, now))
-    }
-
-    /// What a token that waits is good for.
-    pub fn grant_of(&self, token: &str) -> Option<&Grant> {
-        self.waiting.get(&secret::digest(token)).map(|waiting| &waiting.grant)
+    /// What a human or spectator token that could be claimed now is good for. Nothing is claimed.
+    pub fn claimable(&self, token: &str, game: &Match, now: Millis) -> Option<&Grant> {
+        let waiting = self.waiting.get(&secret::digest(token))?;
+        (!waiting.grant.is_observer() && waiting.stands(game, now)).then_some(&waiting.grant)
     }
 
     /// Binds a human or spectator token to the lease of one connection, for good.
@@ -228,7 +244,7 @@ impl<L: Ord + Copy> Credentials<L> {
     /// `bad_token`, whatever is wrong: unknown, expired, revoked, claimed before, another match's or another kind's, or
     /// a connection that has a lease.
     pub fn claim(&mut self, token: &str, lease: L, game: &Match, now: Millis) -> Result<Grant, CallError> {
-        if self.leases.contains_key(&lease) || !self.is_claimable(token, game, now) {
+        if self.leases.contains_key(&lease) || self.claimable(token, game, now).is_none() {
             return Err(Code::BadToken.into());
         }
         let credential = self.waiting.remove(&secret::digest(token)).ok_or(Code::BadToken)?;
@@ -237,17 +253,18 @@ impl<L: Ord + Copy> Credentials<L> {
         Ok(grant)
     }
 
-    /// Uses an observer token up. What it admits to has no end of its own (§20.9), so there is no lease to keep.
+    /// Binds an observer token to the lease of one connection, which has no end of its own (§20.9).
     ///
     /// # Errors
     /// `bad_token`, whatever is wrong.
-    pub fn claim_observer(&mut self, token: &str, now: Millis) -> Result<(), CallError> {
+    pub fn claim_observer(&mut self, token: &str, lease: L, now: Millis) -> Result<(), CallError> {
         let digest = secret::digest(token);
-        let is_good = |waiting: &Credential| waiting.grant == Grant::Observer && waiting.expires_at > now;
-        if !self.waiting.get(&digest).is_some_and(is_good) {
+        let is_good = |waiting: &Credential| waiting.grant.is_observer() && waiting.is_in_time(now);
+        if self.leases.contains_key(&lease) || !self.waiting.get(&digest).is_some_and(is_good) {
             return Err(Code::BadToken.into());
         }
-        self.waiting.remove(&digest);
+        let credential = self.waiting.remove(&digest).ok_or(Code::BadToken)?;
+        self.leases.insert(lease, Credential { expires_at: None, ..credential });
         Ok(())
     }
 
@@ -281,7 +298,7 @@ impl<L: Ord + Copy> Credentials<L> {
         holder.may_hold(game, seat)?;
         let is_its = |lease: &&mut Credential| lease.grant.is_human_of(seat) && lease.stands(game, now);
         let lease = self.leases.values_mut().find(is_its).ok_or(Code::BadToken)?;
-        lease.expires_at = ttl.after(now);
+        lease.expires_at = Some(ttl.after(now));
         Ok(())
     }
 
@@ -292,15 +309,28 @@ impl<L: Ord + Copy> Credentials<L> {
         self.revoke_where(|credential| credential.grant.is_human_of(seat));
     }
 
-    /// Ends every human and spectator token and every lease: the match is over. Observers may still come: what they see
-    /// is late (§20.9).
-    pub fn end_match(&mut self) {
-        self.revoke_where(|credential| credential.grant != Grant::Observer);
+    /// Ends the ticket of one observer, or lets them go who came with it, on the word of whoever invited them.
+    ///
+    /// # Errors
+    /// `bad_token` unless there is such a ticket or observer of this player's.
+    pub fn revoke_observer(&mut self, inviter: &OwnerId, token: &str) -> Result<(), CallError> {
+        let (token, theirs) = (secret::digest(token), Grant::Observer { inviter: inviter.clone() });
+        let ended = self.revoke_where(|credential| credential.token == token && credential.grant == theirs);
+        if ended { Ok(()) } else { Err(Code::BadToken.into()) }
     }
 
-    fn revoke_where(&mut self, ends: impl Fn(&Credential) -> bool) {
+    /// Ends every human and spectator credential: the match is over. Observers stay and may still come: what they see is
+    /// late (§20.9).
+    pub fn end_match(&mut self) {
+        self.revoke_where(|credential| !credential.grant.is_observer());
+    }
+
+    /// Returns whether any has ended.
+    fn revoke_where(&mut self, ends: impl Fn(&Credential) -> bool) -> bool {
+        let before = self.waiting.len() + self.leases.len();
         self.waiting.retain(|_, credential| !ends(credential));
         let ended = self.leases.extract_if(.., |_, credential| ends(credential));
         self.ended.extend(ended.map(|(lease, _)| lease));
+        self.waiting.len() + self.leases.len() < before
     }
 }

@@ -85,6 +85,12 @@ impl House {
         token.unwrap().reveal().to_owned()
     }
 
+    /// A ticket for an observer.
+    fn observer(&mut self, inviter: &str, now: Millis) -> String {
+        let token = self.credentials.mint_observer(&OwnerId(inviter.into()), Ttl::default(), now);
+        token.unwrap().reveal().to_owned()
+    }
+
     fn claim(&mut self, token: &str, lease: u32, now: Millis) -> Result<Grant, CallError> {
         self.credentials.claim(token, lease, &self.game, now)
     }
@@ -144,20 +150,21 @@ fn one_connection_claims_a_token_and_every_other_claim_is_refused_alike() {
     let (mut house, mut other) = (House::new(), House::new());
     let token = house.human(Ttl::default(), 0);
     let foreign = other.human(Ttl::default(), 0);
-    assert!(house.credentials.is_claimable(&token, &house.game, 0));
-    assert!(house.credentials.is_claimable(&token, &house.game, 0), "asking claims nothing");
+    assert!(house.credentials.claimable(&token, &house.game, 0).is_some());
+    assert!(house.credentials.claimable(&token, &house.game, 0).is_some(), "asking claims nothing");
     let granted = house.claim(&token, 1, 0).unwrap();
     assert_eq!(granted, Grant::Human { account: account("ann"), seat: ground() });
-    let observer = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
-    for bad in [token.as_str(), foreign.as_str(), observer.reveal(), "", "no token of anybody's"] {
-        assert!(!house.credentials.is_claimable(bad, &house.game, 0));
+    let observer = house.observer("ann", 0);
+    for bad in [token.as_str(), foreign.as_str(), &observer, "", "no token of anybody's"] {
+        assert_eq!(house.credentials.claimable(bad, &house.game, 0), None);
         assert_eq!(code(house.claim(bad, 2, 0)), Some(Code::BadToken));
     }
     // One connection has one lease, and a refused claim leaves its token good for another.
     let spectator = house.spectator(0);
     assert_eq!(code(house.claim(&spectator, 1, 0)), Some(Code::BadToken));
     assert_eq!(house.claim(&spectator, 2, 0).unwrap(), Grant::Spectator { team: red() });
-    assert!(house.credentials.claim_observer(observer.reveal(), 0).is_ok());
+    assert_eq!(code(house.credentials.claim_observer(&observer, 2, 0)), Some(Code::BadToken));
+    assert!(house.credentials.claim_observer(&observer, 3, 0).is_ok());
 }
 
 #[test]
@@ -253,16 +260,14 @@ fn the_end_of_the_match_ends_every_token_and_none_is_minted_after_it() {
     let mut house = House::new();
     let (token, spectator) = (house.human(Ttl::default(), 0), house.spectator(0));
     let unclaimed = house.spectator(0);
-    let observer = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
+    let (observing, observer) = (house.observer("ann", 0), house.observer("ann", 0));
     house.claim(&token, 1, 0).unwrap();
     house.claim(&spectator, 2, 0).unwrap();
+    house.credentials.claim_observer(&observing, 3, 0).unwrap();
     house.credentials.end_match();
-    assert!(
-        house.credentials.claim_observer(observer.reveal(), 0).is_ok(),
-        "what observers see is still to come"
-    );
+    assert!(house.credentials.claim_observer(&observer, 4, 0).is_ok(), "what observers see is still to come");
     assert_eq!(house.settle(0), [1, 2]);
-    assert_eq!(code(house.claim(&unclaimed, 3, 0)), Some(Code::BadToken));
+    assert_eq!(code(house.claim(&unclaimed, 5, 0)), Some(Code::BadToken));
     house.game.forfeit("blue", 0).unwrap();
     while !house.game.is_over() {
         house.game.begin_round(0, &|_| None);
@@ -278,13 +283,14 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
     let mut house = House::new();
     for _ in 0..TOKENS_WAITING_MAX {
         house.spectator(0);
-        house.credentials.mint_observer(Ttl::default(), 0).unwrap();
+        house.observer("ann", 0);
     }
     let past = |house: &mut House, now| {
         code(house.credentials.mint_spectator(&house.game, &red(), Ttl::default(), now))
     };
     assert_eq!(past(&mut house, 0), Some(Code::Busy));
-    assert_eq!(code(house.credentials.mint_observer(Ttl::default(), 0)), Some(Code::Busy));
+    let observer = house.credentials.mint_observer(&OwnerId("bob".into()), Ttl::default(), 0);
+    assert_eq!(code(observer), Some(Code::Busy), "one bound for all who invite");
     let blue = house.credentials.mint_spectator(&house.game, &"blue".into(), Ttl::default(), 0);
     assert!(blue.is_ok(), "one side's tokens leave the other's alone");
     house.human(Ttl::default(), 0);
@@ -297,13 +303,39 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
 #[test]
 fn an_observer_token_is_good_once_and_for_observers_alone() {
     let mut house = House::new();
-    let token = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
-    assert!(house.credentials.claim_observer(token.reveal(), 119_999).is_ok());
-    assert_eq!(code(house.credentials.claim_observer(token.reveal(), 119_999)), Some(Code::BadToken));
+    let token = house.observer("ann", 0);
+    assert!(house.credentials.claim_observer(&token, 1, 119_999).is_ok());
+    assert_eq!(code(house.credentials.claim_observer(&token, 2, 119_999)), Some(Code::BadToken));
     assert_eq!(house.settle(u64::MAX), NOBODY, "who observes already is not cut off");
-    let late = house.credentials.mint_observer(Ttl::default(), 0).unwrap();
-    assert_eq!(code(house.credentials.claim_observer(late.reveal(), 120_000)), Some(Code::BadToken));
+    let late = house.observer("ann", 0);
+    assert_eq!(code(house.credentials.claim_observer(&late, 2, 120_000)), Some(Code::BadToken));
     let human = house.human(Ttl::default(), 0);
-    assert_eq!(code(house.credentials.claim_observer(&human, 0)), Some(Code::BadToken));
-    assert!(house.claim(&human, 1, 0).is_ok(), "the attempt did not use it up");
+    assert_eq!(code(house.credentials.claim_observer(&human, 2, 0)), Some(Code::BadToken));
+    assert!(house.claim(&human, 2, 0).is_ok(), "the attempt did not use it up");
+}
+
+/// §20.9: a claimed lease of an observer ends with its connection or by explicit revocation, and nobody takes it up again.
+#[test]
+fn an_observer_is_let_go_on_the_word_of_whoever_invited_them() {
+    let mut house = House::new();
+    let (ann, bob) = (OwnerId("ann".into()), OwnerId("bob".into()));
+    let [first, second, third] = ["ann", "ann", "bob"].map(|inviter| house.observer(inviter, 0));
+    for (token, lease) in [(&first, 1), (&third, 3)] {
+        house.credentials.claim_observer(token, lease, 0).unwrap();
+    }
+    for (inviter, token) in [(&bob, first.as_str()), (&ann, third.as_str()), (&ann, "nobody's"), (&ann, "")] {
+        let refused = house.credentials.revoke_observer(inviter, token);
+        assert_eq!(code(refused), Some(Code::BadToken));
+    }
+    assert_eq!(house.settle(0), NOBODY);
+    house.credentials.revoke_observer(&ann, &first).unwrap();
+    assert_eq!(house.settle(0), [1]);
+    assert_eq!(code(house.credentials.revoke_observer(&ann, &first)), Some(Code::BadToken));
+    house.credentials.revoke_observer(&ann, &second).unwrap();
+    for token in [&first, &second] {
+        assert_eq!(code(house.credentials.claim_observer(token, 4, 0)), Some(Code::BadToken));
+    }
+    assert!(house.credentials.disconnect(3));
+    assert_eq!(code(house.credentials.claim_observer(&third, 3, 0)), Some(Code::BadToken));
+    assert_eq!(code(house.credentials.revoke_observer(&bob, &third)), Some(Code::BadToken));
 }
