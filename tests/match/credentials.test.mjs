@@ -177,6 +177,24 @@ test("revoking a seat lets its joined person go at once, and its agents with the
   await Promise.all([bob.room.leave(), ann.room.leave()]);
 });
 
+test("an agent plays on in the seat that its owner gave it and left", async () => {
+  const ann = await create("Ann", "agent-command", { teams: ["red", "blue"], bots: "nobody", team: "red", role: "ground" });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const ground = await agent(server, (await ann.do("mint", { role: "ground" })).token);
+  await ann.do("controller", { role: "ground", controller: "agent" });
+  await ground.tool("game_observe");
+  const { roomId } = ann.room;
+  await ann.room.leave();
+  await eventually(async () => {
+    const { rooms } = await (await fetch(`${server.url}/demo/rooms`)).json();
+    return rooms.find((room) => room.roomId === roomId)?.clients === 1;
+  }, "Ann is gone");
+  // It passes every gate, and is the game's to refuse.
+  const { acks } = await ground.tool("game_act", { intents: [stop] });
+  assert.deepEqual(acks.map(({ code, gameCode }) => gameCode ?? code), ["no_units"]);
+  await Promise.all([ground.close(), bob.room.leave()]);
+});
+
 test("a seat token waits for its first use as long as was asked, 120 seconds by default", async () => {
   const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
   for (const ttlSeconds of [0, 4, 601]) assert.equal((await ann.ask("mint", { role: "air", ttlSeconds })).code, "invalid");

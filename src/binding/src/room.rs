@@ -283,10 +283,11 @@ impl MatchRoom {
         }
     }
 
-    /// Whether a client is here that holds the seat for its owner by a human token: it goes on playing it (§20).
-    fn is_borne(&self, seat: &Seat, owner: &OwnerId) -> bool {
+    /// Whether the seat of an owner who left is played on for them: by a client that holds it by a human token, or by an
+    /// agent that they gave it to (§20).
+    fn is_played_on(&self, seat: &Seat, owner: &OwnerId) -> bool {
         let bears = |client: &Client| matches!(&client.principal, Principal::Human { account, seat: own } if own == seat && account.owner == *owner);
-        self.clients.values().any(bears)
+        self.clients.values().any(bears) || self.live.game().is_played_by_agent(seat, self.now())
     }
 
     /// Gives back the seats of people who left, as soon as no agent of theirs plays them.
@@ -488,7 +489,7 @@ impl Room for MatchRoom {
         let now = self.now();
         let Some(principal) = self.forget(client, now) else { return };
         if let Principal::Player { seat, account } = &principal {
-            if !self.is_borne(seat, &account.owner) {
+            if !self.is_played_on(seat, &account.owner) {
                 self.release(seat);
             }
             self.release_abandoned();

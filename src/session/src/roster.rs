@@ -56,7 +56,12 @@ impl Match {
 
     /// Whether an agent is present on any seat that an agent controls.
     pub fn has_present_agent(&self, now: Millis) -> bool {
-        self.seats.values().any(|state| state.controller == Controller::Agent && state.agent_present(now))
+        self.seats.values().any(|state| state.is_played_by_agent(now))
+    }
+
+    /// Whether an agent is present on this seat, and controls it.
+    pub fn is_played_by_agent(&self, seat: &Seat, now: Millis) -> bool {
+        self.seats.get(seat).is_some_and(|state| state.is_played_by_agent(now))
     }
 
     /// Gives a seat to an occupant at this tick boundary, before the start or in the middle of the match (§4 "Mid-match

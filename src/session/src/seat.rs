@@ -344,6 +344,10 @@ impl SeatState {
         self.presence.in_flight > 0 || recent || self.sequence.is_some()
     }
 
+    pub(crate) fn is_played_by_agent(&self, now: Millis) -> bool {
+        self.controller == Controller::Agent && self.agent_present(now)
+    }
+
     /// A sequence does not outlive the agent's right to act (§4, §9).
     pub(crate) fn drop_unauthorized_sequence(&mut self) {
         if self.controller != Controller::Agent || !self.scopes.contains(&Scope::Act) {
