@@ -16,7 +16,7 @@ use playerthree_auth::{AuthConfig, AuthorizationServer, Owners, SignedIn, Site};
 use playerthree_host::{Agents, PolicyPlaces};
 use playerthree_mcp::{Limits, McpConfig, SignIn};
 use playerthree_sandbox::Workers;
-use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, OwnerId, Surface};
+use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, Metadata, OwnerId, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -148,8 +148,13 @@ impl House {
 
     pub fn add_commander(&self, of: &str, name: &str) -> CommanderId {
         let roles = vec!["ground".into(), "air".into()];
-        let draft =
-            Draft { name: name.into(), roles, isolation: Isolation::Independent, kind: CommanderKind::Agent };
+        let draft = Draft {
+            name: name.into(),
+            roles,
+            isolation: Isolation::Independent,
+            kind: CommanderKind::Agent,
+            metadata: Metadata::default(),
+        };
         self.agents.commanders().add(&self.surface, &owner(of), draft).unwrap().0
     }
 
