@@ -100,6 +100,15 @@ test("an agent that is invited through the page is labelled everywhere and plays
   const client = await agent(server, token);
   assert.equal((await client.tool("game_briefing")).seat.role, "air");
   await ann.see('[data-seat="red air"]:has-text("live")');
+
+  // §12: words between an owner and their agent, on the page.
+  await ann.page.fill(".chat input", "Hold the bridge.");
+  await ann.click(".chat button");
+  assert.equal(await ann.see(".chatlines li"), "You: Hold the bridge.");
+  const heard = await client.tool("game_wait", { seconds: 20 });
+  assert.deepEqual([heard.wake, heard.messages[0].text], ["owner_message", "Hold the bridge."]);
+  await client.tool("game_say", { text: "Understood." });
+  assert.match(await ann.see(".chatlines li:nth-child(2)"), /: Understood\.$/);
   await client.close();
   for (const tab of [ann, watcher, list]) {
     assert.deepEqual(tab.faults, []);
