@@ -367,9 +367,15 @@ impl<R> Live<R> {
     }
 
     fn probed(&mut self, seat: &Seat, trying: Trying<R>, probe: &Result<Thought, PolicyError>, now: Millis) {
+        let match_data = self.game.match_data(seat);
+        if probe.is_ok() && match_data.is_err() {
+            // Each instance is started from what the game has for its seat now; without it nothing is activated (§10).
+            self.policies.end_probe(seat);
+            return self.not_tried(seat, trying, Code::Internal, now);
+        }
         let activated = self.game.activated(seat, &trying.activation, probe);
         if matches!(activated, Activated::Active(_))
-            && let Ok(match_data) = self.game.match_data(seat)
+            && let Ok(match_data) = match_data
         {
             self.policies.start(seat, &match_data);
         }
@@ -474,9 +480,12 @@ impl<R> Live<R> {
     /// Wall time passed.
     pub fn heartbeat(&mut self, now: Millis) {
         self.take_in(now);
-        self.policies.restart_due(now, &self.game);
+        for seat in self.policies.restart_due(now, &self.game) {
+            self.game.policy_stopped(&seat);
+        }
         self.try_given(now);
         self.game.heartbeat(now);
+        self.play_turns(now);
     }
 
     fn round(&mut self, now: Millis) {

@@ -287,13 +287,21 @@ impl Policies {
         None
     }
 
-    /// Starts crashed policies again whose time has come.
-    pub(crate) fn restart_due(&mut self, now: Millis, game: &Match) {
+    /// Starts crashed policies again whose time has come. Those of an owner who is refused are over instead: their seats
+    /// come back, to be played otherwise.
+    pub(crate) fn restart_due(&mut self, now: Millis, game: &Match) -> Vec<Seat> {
         self.now = now;
-        let due = |running: &&Running| running.restart_at.is_some_and(|at| at <= now);
-        let seats: Vec<Seat> =
-            self.running.iter().filter(|(_, running)| due(running)).map(|(seat, _)| seat.clone()).collect();
-        for seat in seats {
+        let mut stopped = Vec::new();
+        let is_due = |running: &Running| {
+            running.restart_at.is_some_and(|at| at <= now || self.places.is_barred(&running.slot.owner))
+        };
+        let due: Vec<Seat> = self
+            .running
+            .iter()
+            .filter(|(_, running)| is_due(running))
+            .map(|(seat, _)| seat.clone())
+            .collect();
+        for seat in due {
             let Some(Running { slot, match_data, crashes, .. }) = self.running.remove(&seat) else {
                 continue;
             };
@@ -301,7 +309,7 @@ impl Policies {
                 continue;
             }
             if self.places.is_barred(&slot.owner) {
-                // It stays stopped; its owner may deploy again once the window has passed.
+                stopped.push(seat);
                 continue;
             }
             let fresh =
@@ -309,6 +317,7 @@ impl Policies {
             let running = fresh.map(|slot| Running { slot, match_data, crashes, restart_at: None });
             self.running.extend(running.map(|running| (seat, running)));
         }
+        stopped
     }
 
     /// Counts a call that ran out of time against its owner.

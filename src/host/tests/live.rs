@@ -322,6 +322,40 @@ fn an_owner_whose_policies_hang_is_refused_and_nobody_else() {
     assert_eq!(driver.call(&sane, "policyDeploy", code).unwrap()["ok"], true);
 }
 
+/// §8, §20.2, §20.5: a policy that the host has stopped for good is none any more: the bot plays for the absent agent, and
+/// the card and the owner's view say so. What the policy did last can still be read.
+#[test]
+fn a_bot_stands_in_for_a_policy_that_is_stopped_for_good() {
+    let mut driver = Driver::new();
+    let (seat, other) = (driver.seat("red", "ground"), driver.seat("red", "air"));
+    let hangs = "function think(obs) { for (; obs.tick > 0;); return [] }";
+    assert_eq!(driver.deploy(&seat, hangs)["ok"], true);
+    for _ in 0..TIMEOUTS_MAX {
+        assert_eq!(driver.deploy(&other, "for (;;);")["error"]["code"], "timeout");
+    }
+    // The agent has been away for long enough.
+    driver.now += 60_000;
+    let shown = |driver: &Driver| {
+        let game = driver.live.game();
+        let card = game.cards(driver.now).into_iter().find(|card| card["seat"]["role"] == "ground").unwrap();
+        let seats = game.seats_json(driver.now);
+        let info = seats.iter().find(|info| info["team"] == "red" && info["role"] == "ground").unwrap();
+        (card["mode"].clone(), card["policy"]["version"].clone(), info["mode"].clone())
+    };
+    assert_eq!(shown(&driver), (json!("policy"), json!(1), json!("policy")));
+    while driver.status(&seat)["timeouts"] == 0 {
+        driver.tick();
+        std::thread::yield_now();
+    }
+    driver.tick();
+    assert_eq!(shown(&driver), (json!("bot"), Value::Null, json!("bot")));
+    let status = driver.status(&seat);
+    assert_eq!((&status["version"], &status["timeouts"]), (&Value::Null, &json!(1)));
+    assert_eq!(status["lastError"]["code"], "timeout");
+    let own = driver.live.game().seats_json_for_seat(&seat, driver.now);
+    assert!(own.iter().any(|info| info["policyState"] == "policy_failed"));
+}
+
 /// §10: an engine that owns the clock steps so many ticks, and every one of them waits for its policies.
 #[test]
 fn an_engine_steps_so_many_ticks_with_the_answers_of_its_policies() {

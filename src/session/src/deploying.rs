@@ -119,6 +119,17 @@ impl Match {
         self.set_controller(seat, Controller::Policy)
     }
 
+    /// The host runs the seat's policy no more: from now on the seat is played as one without an active policy, and its
+    /// card says so (§8, §20.2). What is kept can be deployed or taken back as ever.
+    pub fn policy_stopped(&mut self, seat: &Seat) {
+        let Some(state) = self.seats.get_mut(seat) else { return };
+        state.policy.stop();
+        self.round.forget(seat);
+        self.round.seats_changed();
+        self.changes.seats = true;
+        self.changes.status |= self.is_held();
+    }
+
     /// An activation could not be tried for want of a place. The seat may ask again.
     pub fn not_tried(&mut self, seat: &Seat, activation: &Activation) {
         if let Some(state) = self.seats.get_mut(seat) {

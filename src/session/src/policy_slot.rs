@@ -112,7 +112,7 @@ pub enum Approved {
 pub(crate) enum Problem {
     /// It was made for another surface.
     Stale,
-    /// Its trial failed.
+    /// Its trial failed, or the host stopped it for good.
     Failed,
 }
 
@@ -145,6 +145,8 @@ enum Given {
 pub(crate) struct PolicySlot {
     /// The active policy's statistics.
     pub(crate) active: Option<Stats>,
+    /// What the policy did that was active until the host stopped it, while none is active.
+    stopped: Option<Stats>,
     pub(crate) library: Library,
     given: Given,
     approval: Option<Approval>,
@@ -313,6 +315,7 @@ impl PolicySlot {
             Activated::Active(version) => {
                 let runtime = activation.artifact.runtime;
                 self.active = Some(Stats::of(activation.subject(*version), runtime));
+                self.stopped = None;
                 self.given = Given::Settled;
                 self.due = tick;
             }
@@ -359,6 +362,14 @@ impl PolicySlot {
         self.approval.as_mut().filter(|approval| id == Some(&*approval.id))
     }
 
+    /// The active policy runs no more. What it did can still be read, and its version can be taken back.
+    pub(crate) fn stop(&mut self) {
+        if let Some(stats) = self.active.take() {
+            self.stopped = Some(stats);
+            self.given = Given::Problem(Problem::Failed);
+        }
+    }
+
     /// There was no place to try the artifact in: an approval for it, or what the seat was given, is as it was.
     pub(crate) fn not_tried(&mut self, activation: &Activation) {
         self.probing = false;
@@ -391,9 +402,14 @@ impl PolicySlot {
         self.approval.as_ref()
     }
 
-    /// `PolicyStatus` (§4): null, or the active statistics (or `{version: null}`) with the newest request.
+    /// `PolicyStatus` (§4): null, or the active statistics (or `{version: null}`) with the newest request. Of a policy that
+    /// was stopped the statistics are shown without a version: none is active.
     pub(crate) fn status(&self) -> Value {
-        status(self.active.as_ref(), self.approval.as_ref())
+        let mut shown = status(self.active.as_ref().or(self.stopped.as_ref()), self.approval.as_ref());
+        if self.active.is_none() && self.stopped.is_some() {
+            shown["version"] = Value::Null;
+        }
+        shown
     }
 
     /// The same for a lane that no match seats: the version that would play for the role, of which nothing is counted.
