@@ -119,6 +119,30 @@ test("a player streams the observations of their own seat", async () => {
   await red.room.leave();
 });
 
+/** §10, §15 own text: a creator allies sides; what the alliances are called is the server's, and each side plays in one. */
+test("sides are allied as the room's creator says, under names of the server's", async () => {
+  const ann = await person(server, "Ann");
+  const three = { teams: ["red", "blue", "green"], bots: "nobody", seed: 11 };
+  const red = new InMatch(await ann.create("agent-command", { ...three, alliances: [["red", "green"], ["blue"]], role: "ground" }));
+  const allied = { "alliance-1": ["red", "green"], "alliance-2": ["blue"] };
+  assert.deepEqual((await red.inbox.next("playerthree:welcome")).alliances, allied);
+  const air = await agent(server, (await red.do("mint", { role: "air" })).token);
+  assert.deepEqual((await air.tool("game_briefing")).alliances, allied);
+  await air.close();
+  await red.room.leave();
+
+  for (const alliances of [
+    [["red", "green"]], [["red", "green"], ["green", "blue"]], [["red"], ["blue"], ["green"], ["yellow"]],
+    [["red", "green", "blue"], []], { north: ["red", "green"], south: ["blue"] }, [["red", "kanarienvogel"], ["blue"]],
+  ]) {
+    const error = await rejection(ann.create("agent-command", { ...three, alliances }));
+    assert.ok(error.code >= 400 && !String(error.message).includes("kanarienvogel"), JSON.stringify(alliances));
+  }
+  const alone = new InMatch(await ann.create("agent-command", { ...three, role: "ground" }));
+  assert.equal((await alone.inbox.next("playerthree:welcome")).alliances, undefined);
+  await alone.room.leave();
+});
+
 /** §11: a runaway policy is stopped and reported; the tick and the other side's policy go on. */
 test("an endless loop is stopped with timeout and the match goes on", async () => {
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));

@@ -12,9 +12,9 @@ use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Controller, Name, Outcome, PoolLimits, Runtime, Seat};
 use playerthree_session::{
-    Activated, Approved, Artifact, Code, Config, Match, Millis, Occupant, OwnerControl, POOL_BYTES_PER_OWNER,
-    POOL_ENTRIES, POOL_PAGE, PolicyCode, PolicyId, Pool, PoolQuery, Publication, Publish, Right,
-    SeatedPolicy, Surface,
+    Activated, Approved, Artifact, Call, Code, Config, Match, Millis, Occupant, OwnerControl,
+    POOL_BYTES_PER_OWNER, POOL_ENTRIES, POOL_PAGE, PolicyCode, PolicyId, Pool, PoolQuery, Publication,
+    Publish, Right, SeatedPolicy, Surface,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -115,6 +115,9 @@ fn a_game_without_a_pool_has_no_mode_for_it() {
     game.assign(&lead("a"), agent("ann")).unwrap();
     deploy(&mut game, &lead("a"), "one");
     assert_eq!(game.publish(&lead("a")).unwrap_err().code, Code::ModeUnavailable);
+    let call = Call::parse(&without, "publish", &json!({}));
+    assert_eq!(call.unwrap_err().code, Code::ModeUnavailable, "as an operation of the transport too");
+    assert!(matches!(Call::parse(&surface(pooled(1)), "publish", &json!({})), Ok(Call::Publish)));
     let refused = PoolQuery::parse(&without, &json!({})).unwrap_err();
     assert_eq!(refused.code, Code::ModeUnavailable);
     let refused = Pool::default().publish(&without, &owner("ann"), &role(), js("one")).unwrap_err();

@@ -8,8 +8,9 @@
 
 mod common;
 
+use common::drill::Drill;
 use common::*;
-use playerthree_game::Seat;
+use playerthree_game::{Clock, Seat};
 use playerthree_session::{
     Config, Match, Observe, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right, ViewMessage,
 };
@@ -71,6 +72,22 @@ fn several_ticks_at_once_are_one_version() {
         read(&mut copy, &message);
     }
     assert_eq!(copy.unwrap().1, *game.view("red").unwrap().value());
+}
+
+/// §4 `viewHz`: at most ten views a second, also where the tick rate is no multiple of ten.
+#[test]
+fn views_come_at_most_ten_times_a_second_at_any_tick_rate() {
+    let in_ten_seconds = [(10, 100), (11, 55), (15, 75), (19, 95), (20, 100), (25, 83), (60, 100)];
+    for (tick_rate, expected) in in_ten_seconds {
+        let (mut game, _) = drill(Drill { tick_rate, ..Drill::new(Clock::Realtime) }, config());
+        game.subscribe("a").unwrap();
+        let mut views = 0;
+        for now in 1..=u64::from(10 * tick_rate) {
+            tick(&mut game, now);
+            views += game.take_changes().views.len();
+        }
+        assert_eq!(views, expected, "{tick_rate} ticks a second");
+    }
 }
 
 /// §4: a reader within the batch gets deltas, one further behind a keyframe.

@@ -43,6 +43,8 @@ pub const LEAK: &str = "Leak7Leak7";
 #[derive(Clone)]
 pub struct Drill {
     pub clock: Clock,
+    /// Ticks a second.
+    pub tick_rate: u32,
     pub control: Control,
     /// What `rank` says, by side.
     pub ranks: BTreeMap<&'static str, u32>,
@@ -56,6 +58,7 @@ impl Drill {
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
+            tick_rate: 10,
             control: control(),
             ranks: BTreeMap::new(),
             forfeits: true,
@@ -140,7 +143,7 @@ impl Game for Drill {
             version: "1".into(),
             title: "Drill".into(),
             doc: "A game for tests.".into(),
-            tick_rate: 10,
+            tick_rate: self.tick_rate,
             teams: names(&SIDES),
             roles: names(&both),
             role_docs: both.iter().map(|role| ((*role).into(), "A role.".into())).collect(),
