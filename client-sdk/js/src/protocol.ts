@@ -133,6 +133,41 @@ export interface Waited {
   readonly instruction?: string;
 }
 
+/** A policy's code (§11): JavaScript source, or base64 of a WebAssembly module. */
+export interface Artifact {
+  readonly runtime: "js" | "wasm";
+  readonly code: string;
+  /** Up to 16 served skill files `<skill>/<path>.js` that come before a script. */
+  readonly include?: readonly string[];
+}
+
+/** What a practice is to play (§13). */
+export interface Practice {
+  /** The tier of the bots of other sides. */
+  readonly opponent: string;
+  /** Ticks to play at most. */
+  readonly ticks: number;
+  readonly seed?: number;
+  /** The tier of the bots of the own side and its allies; by default the opponent's. */
+  readonly allies?: string;
+  /** Code to test in place of the seat's active policy. */
+  readonly artifact?: Artifact;
+  /** Options over those of this match. */
+  readonly options?: Json;
+}
+
+/** The result of `practice`. `policy` holds the tested artifact's statistics. */
+export type Practised =
+  | {
+      readonly ok: true;
+      readonly outcome: "running" | "win" | "loss" | "draw";
+      readonly ticks: number;
+      readonly report: Json;
+      readonly policy: Json;
+      readonly wallMs: number;
+    }
+  | { readonly ok: false; readonly code: "policy" | "guard"; readonly policy: Json; readonly wallMs: number };
+
 /** The result of `policyDeploy` and `policyRollback`. */
 export type Deployed =
   | { readonly ok: true; readonly version: number; readonly probe: Json }

@@ -2,7 +2,7 @@
 
 import type { CallOptions } from "./calls.js";
 import type { Json } from "./delta.js";
-import type { Ack, Deployed, Published, Waited } from "./protocol.js";
+import type { Ack, Artifact, Deployed, Practice, Practised, Published, Waited } from "./protocol.js";
 
 /** Sends one call of a seat. */
 export type SeatCall = <T>(method: string, args: object, options?: CallOptions) => Promise<T>;
@@ -11,6 +11,8 @@ export type SeatCall = <T>(method: string, args: object, options?: CallOptions) 
 const ANSWER_MS = 10_000;
 /** Policies are compiled and tried before the answer comes. */
 const POLICY_MS = 60_000;
+/** A practice that nobody makes way for plays a tick in far less. */
+const PRACTICE_TICK_MS = 20;
 
 export class SeatControl {
   readonly role: string;
@@ -50,7 +52,7 @@ export class SeatControl {
   }
 
   /** Deploys a policy; under a supervised mandate the owner has to approve it first. */
-  policyDeploy(artifact: { runtime: "js" | "wasm"; code: string }, options?: CallOptions): Promise<Deployed> {
+  policyDeploy(artifact: Artifact, options?: CallOptions): Promise<Deployed> {
     return this.#call("policyDeploy", artifact, { timeoutMs: POLICY_MS, ...options });
   }
 
@@ -67,5 +69,13 @@ export class SeatControl {
   /** Makes a retained version of the policy active again. */
   policyRollback(version: number, options?: CallOptions): Promise<Deployed> {
     return this.#call("policyRollback", { version }, { timeoutMs: POLICY_MS, ...options });
+  }
+
+  /**
+   * Plays a headless match with the given artifact, or the seat's active policy, against bots (§13). It may take long:
+   * the default timeout is a minute and 20 ms for each tick.
+   */
+  practice(practice: Practice, options?: CallOptions): Promise<Practised> {
+    return this.#call("practice", practice, { timeoutMs: POLICY_MS + practice.ticks * PRACTICE_TICK_MS, ...options });
   }
 }

@@ -109,6 +109,21 @@ test("a call without an answer times out, a wait only after what it waits for", 
   }
 });
 
+test("a practice may take as long as its ticks need", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const { room, match } = joined();
+    const practice = match.seat("r").practice({ opponent: "recruit", ticks: 10_000 });
+    const { seq, args } = room.sent[0].message;
+    assert.deepStrictEqual(args, { opponent: "recruit", ticks: 10_000 });
+    mock.timers.tick(200_000);
+    room.push("result", { op: "result", seq, ok: true, data: { ok: true, ticks: 10_000 } });
+    assert.equal((await practice).ticks, 10_000);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
 test("a dropped connection ends what waits, and later calls still go out", async () => {
   const { room, match } = joined();
   const dropped = [];
