@@ -1,21 +1,23 @@
 //! How the ends of trials and publications are told to whoever asked: the same in a match and between matches (§4, §7).
 
 use crate::live::Answer;
+use playerthree_game::Name;
 use playerthree_session::{
-    Activated, Activation, CallError, Code, PolicyError, PolicyId, Publication, Stats, Thought,
+    Activated, Activation, CallError, Code, PolicyError, PolicyId, Publication, Surface, Thought, trial_stats,
 };
 use serde_json::json;
 
 /// The answer to a deploy or rollback, or to the owner who approved one.
 pub(crate) fn trial(
+    surface: &Surface,
+    role: &Name,
     activation: &Activation,
     probe: &Result<Thought, PolicyError>,
     activated: Activated,
 ) -> Answer {
     match (activated, &activation.approval) {
         (Activated::Active(version), None) => {
-            let mut stats = Stats::new(version, activation.artifact.runtime);
-            stats.count(probe);
+            let stats = trial_stats(surface, role, (version, activation.artifact.runtime), probe);
             Ok(json!({ "ok": true, "version": version, "probe": stats.to_json() }))
         }
         (Activated::Active(version), Some(id)) => {

@@ -28,5 +28,6 @@ pub use listeners::SaidInLobby;
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
 pub use pools::Pools;
+pub use practice::PRACTICE_PLACES;
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use trial::{Ended, Trial, TrialResult};

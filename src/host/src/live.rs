@@ -237,7 +237,7 @@ impl<R> Live<R> {
             Call::Say(text) => self.game.say(seat, right, &text, now).map(Step::Done),
             Call::Practice(practice) => {
                 self.allowed(seat, right, Scope::Practice)?;
-                self.practise(seat, *practice).map(Step::Practising)
+                self.practise(seat, right, *practice).map(Step::Practising)
             }
             Call::PolicyStatus => Ok(Step::Done(json!({ "policy": self.game.policy_status(seat)? }))),
         }
@@ -253,11 +253,10 @@ impl<R> Live<R> {
     }
 
     /// Starts a practice of the seat: the game and options of this match, and nothing else of it (§13).
-    fn practise(&mut self, seat: &Seat, practice: Practice) -> Result<PracticeId, CallError> {
+    fn practise(&mut self, seat: &Seat, right: Right, practice: Practice) -> Result<PracticeId, CallError> {
         let owner = self.game.owner(seat).cloned().ok_or(Code::BadToken)?;
-        let surface = Arc::clone(self.game.surface());
-        let limits = surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
-        let most = limits.concurrent;
+        let commander = self.game.commander(seat).filter(|_| right == Right::Agent).cloned();
+        let principal = Principal { owner, commander };
         let (artifact, version) = self.game.practice_artifact(seat, practice.artifact)?;
         let trial = Trial {
             teams: Some(self.game.teams().to_vec()),
@@ -270,11 +269,9 @@ impl<R> Live<R> {
             ticks: practice.ticks,
             seed: practice.seed,
             options: self.game.practice_options(practice.options),
-            surface,
+            surface: Arc::clone(self.game.surface()),
         };
-        let commander = self.game.commander(seat).cloned();
-        let principal = commander.map_or_else(|| Principal::Owner(owner.clone()), Principal::Commander);
-        self.practices.start(&owner, principal, most, trial)
+        self.practices.start(principal, trial)
     }
 
     fn deployed(
@@ -380,7 +377,7 @@ impl<R> Live<R> {
             self.policies.start(seat, &match_data);
         }
         self.policies.end_probe(seat);
-        let answer = answers::trial(&trying.activation, probe, activated);
+        let answer = answers::trial(self.game.surface(), &seat.role, &trying.activation, probe, activated);
         self.tried(seat, trying, answer, now);
     }
 
@@ -389,6 +386,12 @@ impl<R> Live<R> {
         while let Some(answered) = self.policies.next_answer() {
             match answered {
                 Answered::Probing(seat) => self.probe_loaded(&seat, now),
+                Answered::NotProbed(seat) => {
+                    self.policies.end_probe(&seat);
+                    if let Some(trying) = self.probes.remove(&seat) {
+                        self.not_tried(&seat, trying, Code::Busy, now);
+                    }
+                }
                 Answered::Probed(seat, probe) => {
                     if let Some(trying) = self.probes.remove(&seat) {
                         self.probed(&seat, trying, &probe, now);
@@ -417,7 +420,7 @@ impl<R> Live<R> {
         let declared = self.policies.probe_detail(seat);
         let probe = match self.game.probe_observation(seat, &declared) {
             Ok(observation) => self.policies.think_probe(seat, &observation),
-            Err(_) => Probe::Failed(PolicyError { code: "bad_output", message: None }),
+            Err(_) => Probe::Failed(PolicyError::of("bad_output")),
         };
         let Probe::Failed(error) = probe else { return };
         if let Some(trying) = self.probes.remove(seat) {

@@ -195,9 +195,7 @@ impl CommanderGrant {
     /// A practice between matches (§13): a match of the game's own sides, and of the options that were given.
     async fn practise(&self, role: &Name, practice: Practice) -> Result<Value, CallError> {
         let surface = Arc::clone(self.surface());
-        let limits = surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
-        let (most, team) = (limits.concurrent, surface.manifest.teams.first().ok_or(Code::Internal)?);
-        let seat = Seat::new(team, role);
+        let seat = Seat::new(surface.manifest.teams.first().ok_or(Code::Internal)?, role);
         let (artifact, version) =
             self.desk.roster.rules().practice_artifact(&self.id, role, practice.artifact)?;
         let owner = self.desk.roster.rules().owner(&self.id).cloned().ok_or(Code::BadToken)?;
@@ -214,8 +212,8 @@ impl CommanderGrant {
             options: practice.options,
             surface,
         };
-        practice::played(&self.desk.roster.places, &owner, Principal::Commander(self.id.clone()), most, trial)
-            .await
+        let principal = Principal { owner, commander: Some(self.id.clone()) };
+        practice::played(&self.desk.roster.places, principal, trial).await
     }
 
     /// Waits for a word of the owner's, a decided approval or a new or changed seat, at most so long; a lane that is seated

@@ -4,7 +4,7 @@
 //! A failure inside one instance touches no other.
 
 use crate::pools::Pools;
-use crate::practice::Principals;
+use crate::practice::{PRACTICE_PLACES, Principals};
 use crate::sandboxed;
 use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
@@ -36,6 +36,7 @@ pub struct PolicyPlaces {
     workers: sandbox::Workers,
     /// Workers of practices, which are started by threads that everything else goes before.
     practice_workers: sandbox::Workers,
+    practice_places: Arc<Semaphore>,
     practising: Principals,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
     pools: Pools,
@@ -46,8 +47,9 @@ impl PolicyPlaces {
     pub fn new(places: usize, workers: sandbox::Workers) -> Self {
         Self {
             places: Arc::new(Semaphore::new(places)),
-            practice_workers: workers.separate(),
+            practice_workers: workers.in_background(),
             workers,
+            practice_places: Arc::new(Semaphore::new(PRACTICE_PLACES)),
             practising: Principals::default(),
             blamed: Arc::default(),
             pools: Pools::default(),
@@ -62,6 +64,11 @@ impl PolicyPlaces {
     /// A place, unless every one is taken.
     pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    /// A place for a practice, unless every one is taken.
+    pub(crate) fn take_practice(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.practice_places).try_acquire_owned().ok()
     }
 
     pub(crate) fn workers(&self) -> &sandbox::Workers {
@@ -115,6 +122,8 @@ pub(crate) enum NoProbe {
 pub(crate) enum Answered {
     /// A probe's instance is loaded and must be given something to think about.
     Probing(Seat),
+    /// There was no room to try the probe in.
+    NotProbed(Seat),
     /// A probe ended.
     Probed(Seat, Result<Thought, PolicyError>),
     /// A seat's policy thought.
@@ -226,7 +235,7 @@ impl Policies {
 
     /// Lets the loaded probe think.
     pub(crate) fn think_probe(&mut self, seat: &Seat, observation: &Value) -> Probe {
-        let failed = || Probe::Failed(PolicyError { code: "timeout", message: None });
+        let failed = || Probe::Failed(PolicyError::of("timeout"));
         let Some(slot) = self.probes.get(seat) else { return failed() };
         let done = self.reporter(seat, true, slot.run, Reply::Thought);
         match slot.instance.think(observation.to_string().into(), done) {
@@ -266,7 +275,7 @@ impl Policies {
     /// Lets a seat's idle policy think.
     pub(crate) fn think(&mut self, seat: &Seat, observation: &Value, now: Millis) -> Result<(), PolicyError> {
         self.now = now;
-        let unready = || PolicyError { code: "timeout", message: None };
+        let unready = || PolicyError::of("timeout");
         let run = self.running.get(seat).map(|running| running.slot.run).ok_or_else(unready)?;
         let done = self.reporter(seat, false, run, Reply::Thought);
         let running = self.running.get_mut(seat).ok_or_else(unready)?;
@@ -323,8 +332,8 @@ impl Policies {
     /// Counts a call that ran out of time against its owner.
     fn blame(&self, from: &From) {
         let timed_out = match &from.reply {
-            Reply::Loaded(answer) => sandboxed::is_timeout(&answer.result),
-            Reply::Thought(answer) => sandboxed::is_timeout(&answer.result),
+            Reply::Loaded(answer) => sandboxed::is_timeout(answer),
+            Reply::Thought(answer) => sandboxed::is_timeout(answer),
         };
         let slot = match from.probe {
             true => self.probes.get(&from.seat),
@@ -338,7 +347,10 @@ impl Policies {
     fn probe_answered(&mut self, from: From) -> Option<Answered> {
         let slot = self.probes.get_mut(&from.seat).filter(|slot| slot.run == from.run)?;
         let failure = match from.reply {
-            Reply::Loaded(answer) => match sandboxed::detail(&self.surface, answer.result) {
+            Reply::Loaded(answer) if sandboxed::is_without_room(&answer) => {
+                return Some(Answered::NotProbed(from.seat));
+            }
+            Reply::Loaded(answer) => match sandboxed::detail(&self.surface, answer) {
                 Ok(detail) => {
                     self.probes.get_mut(&from.seat)?.detail = Some(detail);
                     return Some(Answered::Probing(from.seat));
@@ -359,7 +371,7 @@ impl Policies {
         }
         match from.reply {
             Reply::Loaded(answer) => {
-                let detail = sandboxed::detail(&self.surface, answer.result);
+                let detail = sandboxed::detail(&self.surface, answer);
                 let running = self.running.get_mut(&from.seat)?;
                 match detail {
                     Ok(detail) => running.slot.detail = Some(detail),

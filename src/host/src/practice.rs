@@ -1,9 +1,9 @@
-//! Practice matches (§13), of a live match's seats and of commanders between matches: each on a thread of its own that
-//! everything else goes before.
+//! Practices (§13), of a live match's seats and of commanders between matches: each a headless match on a thread of its
+//! own that everything else goes before.
 //!
-//! A practice must never touch the live match, and never outlive the interest in its result.
+//! A practice must never touch a live match, and never outlive the interest in its result.
 
-use crate::policies::PolicyPlaces;
+use crate::policies::{PolicyPlaces, TIMEOUTS_MAX};
 use crate::trial::{Trial, TrialResult};
 use playerthree_session::{CallError, Code, CommanderId, OwnerId};
 use serde_json::Value;
@@ -13,12 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use tokio::sync::oneshot;
 
-/// Whose practices count together (§13): a named commander's in its lobby and in any match, and those of all nameless
-/// agents of an owner.
+/// Most practices of one process. They take no places of live policies.
+pub const PRACTICE_PLACES: usize = 64;
+
+/// Who practises: a named commander is one principal across the lobby and any match that seats it (§13), and whoever else
+/// acts for an owner is the owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Principal {
-    Commander(CommanderId),
-    Owner(OwnerId),
+pub(crate) struct Principal {
+    pub(crate) owner: OwnerId,
+    pub(crate) commander: Option<CommanderId>,
 }
 
 /// How many practices each principal has under way, over all matches of the process.
@@ -56,22 +59,9 @@ impl Drop for Entered {
     }
 }
 
-/// Names one practice of a live match.
-pub(crate) type PracticeId = u64;
-
 type Ended = Result<TrialResult, CallError>;
 
-/// The practices of one live match.
-pub(crate) struct Practices {
-    places: PolicyPlaces,
-    /// Those whose results are awaited. Dropping one stops it at its next tick.
-    running: HashMap<PracticeId, Running>,
-    last: PracticeId,
-    sender: mpsc::Sender<(PracticeId, Ended)>,
-    receiver: mpsc::Receiver<(PracticeId, Ended)>,
-    wake: Arc<dyn Fn() + Send + Sync>,
-}
-
+/// A practice under way. Dropping it stops it at its next tick.
 #[derive(Default)]
 struct Running {
     stop: Arc<AtomicBool>,
@@ -83,28 +73,35 @@ impl Drop for Running {
     }
 }
 
+/// Names one practice of a live match.
+pub(crate) type PracticeId = u64;
+
+/// The practices of one live match.
+pub(crate) struct Practices {
+    places: PolicyPlaces,
+    /// Those whose results are awaited.
+    running: HashMap<PracticeId, Running>,
+    last: PracticeId,
+    sender: mpsc::Sender<(PracticeId, Ended)>,
+    receiver: mpsc::Receiver<(PracticeId, Ended)>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
 impl Practices {
     pub(crate) fn new(places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = mpsc::channel();
         Self { places, running: HashMap::new(), last: 0, sender, receiver, wake }
     }
 
-    /// Starts a practice. Fails like [`launch`].
-    pub(crate) fn start(
-        &mut self,
-        owner: &OwnerId,
-        principal: Principal,
-        most: u32,
-        trial: Trial,
-    ) -> Result<PracticeId, CallError> {
+    /// Starts a practice, as [`launch`] does.
+    pub(crate) fn start(&mut self, principal: Principal, trial: Trial) -> Result<PracticeId, CallError> {
         let id = self.last + 1;
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
-        let done = move |ended| {
+        let running = launch(&self.places, principal, trial, move |result| {
             // The match may be gone; then nobody waits for this.
-            _ = sender.send((id, ended));
+            _ = sender.send((id, result));
             wake();
-        };
-        let running = launch(&self.places, owner, principal, most, trial, done)?;
+        })?;
         self.last = id;
         self.running.insert(id, running);
         Ok(id)
@@ -131,40 +128,42 @@ impl Practices {
 /// Cancel safe: a practice that nobody waits for stops at its next tick.
 pub(crate) async fn played(
     places: &PolicyPlaces,
-    owner: &OwnerId,
     principal: Principal,
-    most: u32,
     trial: Trial,
 ) -> Result<Value, CallError> {
     let (sender, ended) = oneshot::channel();
-    let _running = launch(places, owner, principal, most, trial, move |ended| _ = sender.send(ended))?;
+    let _running = launch(places, principal, trial, move |ended| _ = sender.send(ended))?;
     let ended = ended.await.map_err(|_| Code::Internal)?;
     Ok(ended?.to_json())
 }
 
-/// Starts a practice on a thread of its own, which calls `done` with its result. Fails `rate_limited` for an owner whose
-/// policies hang, and `busy` when the principal has as many practices as the game allows or no place for another policy
-/// is left.
+/// Starts a practice; `done` gets its result on the practice's thread, and must not block.
+///
+/// Fails `mode_unavailable` in a game without the mode; `rate_limited` for an owner whose policies hang; `busy` when the
+/// principal has as many practices as the game allows, or the process as many as it takes.
 fn launch(
     places: &PolicyPlaces,
-    owner: &OwnerId,
     principal: Principal,
-    most: u32,
     trial: Trial,
     done: impl FnOnce(Ended) + Send + 'static,
 ) -> Result<Running, CallError> {
-    if places.is_barred(owner) {
+    if places.is_barred(&principal.owner) {
         return Err(Code::RateLimited.into());
     }
-    let entered = places.practising().enter(principal, most).ok_or(Code::Busy)?;
-    let place = places.take().ok_or(Code::Busy)?;
+    let limits = trial.surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
+    let owner = principal.owner.clone();
+    let entered = places.practising().enter(principal, limits.concurrent).ok_or(Code::Busy)?;
+    let place = places.take_practice().ok_or(Code::Busy)?;
     let running = Running::default();
-    let (stopped, workers) = (Arc::clone(&running.stop), places.practice_workers().clone());
+    let (stopped, places) = (Arc::clone(&running.stop), places.clone());
     let play = move || {
         playerthree_sandbox::yield_to_everything();
-        let ended = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
+        let result = trial.play(places.practice_workers(), &mut |_| !stopped.load(Ordering::Relaxed));
+        // Each of them has cost a worker process, as it would have in a live match.
+        let timeouts = result.as_ref().map_or(0, TrialResult::timeouts);
+        (0..timeouts.min(TIMEOUTS_MAX)).for_each(|_| places.blame(&owner));
         drop((entered, place));
-        done(ended);
+        done(result);
     };
     thread::Builder::new().name("practice".to_owned()).spawn(play).map_err(|_| Code::Busy)?;
     Ok(running)

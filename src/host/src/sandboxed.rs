@@ -21,9 +21,9 @@ pub(crate) fn restart_after(crashes: u32) -> Millis {
 /// `bad_output`).
 pub(crate) fn detail(
     surface: &Surface,
-    loaded: Result<sandbox::Loaded, sandbox::PolicyError>,
+    loaded: sandbox::Answer<sandbox::Loaded>,
 ) -> Result<Vec<Name>, PolicyError> {
-    let loaded = loaded.map_err(policy_error)?;
+    let loaded = result(loaded.result, &loaded.logs)?;
     let sections = match &surface.manifest.observation_scope {
         Some(scope) => scope.sections.clone(),
         None => Vec::new(),
@@ -33,7 +33,7 @@ pub(crate) fn detail(
         sandbox::Detail::All => Ok(sections),
         sandbox::Detail::Sections(names) => {
             let known = |name: &String| sections.iter().find(|section| ***section == **name).cloned();
-            let unknown = || PolicyError { code: "bad_output", message: None };
+            let unknown = || PolicyError::of("bad_output");
             names.iter().map(|name| known(name).ok_or_else(unknown)).collect()
         }
     }
@@ -49,14 +49,14 @@ pub(crate) fn artifact(
         return Err(no_runtime());
     }
     if artifact.code.len() > limits.max_artifact_bytes {
-        return Err(PolicyError { code: "too_large", message: None });
+        return Err(PolicyError::of("too_large"));
     }
     Ok(Arc::new(sandbox::Artifact::from_stored(runtime, artifact.code.to_vec())))
 }
 
 /// The game allows no such runtime, or no policies at all.
 pub(crate) fn no_runtime() -> PolicyError {
-    PolicyError { code: "runtime_not_allowed", message: None }
+    PolicyError::of("runtime_not_allowed")
 }
 
 /// Policies draw the same random numbers in every instance of a seat, so that a restart is no new throw of the dice.
@@ -66,18 +66,30 @@ pub(crate) fn seed(seat: &Seat) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-pub(crate) fn is_timeout<T>(result: &Result<T, sandbox::PolicyError>) -> bool {
-    result.as_ref().is_err_and(|error| error.code == sandbox::PolicyErrorCode::Timeout)
+/// Whether the policy ran out of time, and not the host out of room.
+pub(crate) fn is_timeout<T>(answer: &sandbox::Answer<T>) -> bool {
+    let timeout = answer.result.as_ref().is_err_and(|error| error.code == sandbox::PolicyErrorCode::Timeout);
+    timeout && !is_without_room(answer)
+}
+
+/// Whether the host had no process or thread for the policy, so that nothing is known of it.
+pub(crate) fn is_without_room<T>(answer: &sandbox::Answer<T>) -> bool {
+    answer.by == sandbox::AnsweredBy::Host
 }
 
 pub(crate) fn thought(answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {
     let cpu_micros = u64::try_from(answer.cpu.as_micros()).unwrap_or(u64::MAX);
-    let thought = answer.result.map_err(policy_error)?;
-    Ok(Thought { intents: thought.intents, cpu_micros, logs: answer.logs })
+    let sandbox::Thought { intents, dropped } = result(answer.result, &answer.logs)?;
+    Ok(Thought { intents, dropped, cpu_micros, logs: answer.logs })
 }
 
-pub(crate) fn policy_error(error: sandbox::PolicyError) -> PolicyError {
-    PolicyError { code: error.code.as_str(), message: error.message }
+/// A failure in the terms of the rules, with what its call logged.
+fn result<T>(result: Result<T, sandbox::PolicyError>, logs: &[String]) -> Result<T, PolicyError> {
+    result.map_err(|sandbox::PolicyError { code, message }| PolicyError {
+        code: code.as_str(),
+        message,
+        logs: logs.to_vec(),
+    })
 }
 
 fn runtime(runtime: Runtime) -> sandbox::Runtime {

@@ -6,16 +6,17 @@ use crate::sandboxed;
 use playerthree_game::{Name, Outcome, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{
-    Artifact, CallError, CannotStart, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, PolicyError,
-    Stats, Surface, Thought,
+    Artifact, CallError, CannotStart, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId,
+    PolicyError, Stats, Surface, Thought,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Crashes in a row after which a policy is not started again in a trial.
-const CRASHES_MAX: u32 = 8;
+/// How often a crashed policy is started again in one trial. Each time costs a worker process, and tells its author nothing
+/// new.
+const RESTARTS_MAX: u32 = 3;
 
 /// What is played.
 #[derive(Clone)]
@@ -74,6 +75,11 @@ pub struct TrialResult {
 }
 
 impl TrialResult {
+    /// Calls of the policy that ran out of time.
+    pub fn timeouts(&self) -> usize {
+        self.policy["timeouts"].as_u64().and_then(|timeouts| usize::try_from(timeouts).ok()).unwrap_or(0)
+    }
+
     /// `PracticeResult` (§4).
     pub fn to_json(&self) -> Value {
         let wall = u64::try_from(self.wall.as_millis()).unwrap_or(u64::MAX);
@@ -111,7 +117,8 @@ impl Trial {
         };
         let mut player = match Player::load(self, workers, &match_data) {
             Ok(player) => player,
-            Err(error) => return Ok(self.failed(Ended::Policy, Some(error), started)),
+            Err(NotLoaded::NoRoom) => return Err(Code::Busy.into()),
+            Err(NotLoaded::Policy(error)) => return Ok(self.failed(Ended::Policy, Some(error), started)),
         };
         game.run_policy(&self.seat, self.version, self.artifact.runtime)?;
         self.rounds(&mut game, &mut player, goes_on);
@@ -183,6 +190,20 @@ impl Trial {
     }
 }
 
+/// Why there is no instance to play.
+enum NotLoaded {
+    /// The policy's own failure.
+    Policy(PolicyError),
+    /// The host had no process or thread for it.
+    NoRoom,
+}
+
+impl From<PolicyError> for NotLoaded {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(error)
+    }
+}
+
 /// The tested policy across its crashes.
 struct Player<'a> {
     surface: &'a Surface,
@@ -190,30 +211,40 @@ struct Player<'a> {
     setup: sandbox::Setup,
     /// The instance and the sections that it reads; nothing while it is down.
     running: Option<(sandbox::Instance, Vec<Name>)>,
+    /// In a row.
     crashes: u32,
+    restarts_left: u32,
     restart_at: Millis,
 }
 
 impl<'a> Player<'a> {
-    fn load(
-        trial: &'a Trial,
-        workers: &'a sandbox::Workers,
-        match_data: &Value,
-    ) -> Result<Self, PolicyError> {
+    fn load(trial: &'a Trial, workers: &'a sandbox::Workers, match_data: &Value) -> Result<Self, NotLoaded> {
         let limits = trial.surface.manifest.control.policy.as_ref().map(sandboxed::limits);
         let limits = limits.ok_or_else(sandboxed::no_runtime)?;
         let artifact = sandboxed::artifact(&limits, &trial.artifact)?;
-        let seed = sandboxed::seed(&trial.seat);
+        // Other seeds are other throws of the policy's own dice too.
+        let seed = sandboxed::seed(&trial.seat) ^ u64::from(trial.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let setup = sandbox::Setup { artifact, limits, match_data: match_data.to_string().into(), seed };
         let surface = &trial.surface;
-        let mut player = Self { surface, workers, setup, running: None, crashes: 0, restart_at: 0 };
+        let mut player = Self {
+            surface,
+            workers,
+            setup,
+            running: None,
+            crashes: 0,
+            restarts_left: RESTARTS_MAX,
+            restart_at: 0,
+        };
         player.start()?;
         Ok(player)
     }
 
-    fn start(&mut self) -> Result<(), PolicyError> {
+    fn start(&mut self) -> Result<(), NotLoaded> {
         let (instance, loaded) = sandbox::Instance::load_blocking(self.workers, self.setup.clone());
-        let detail = sandboxed::detail(self.surface, loaded.result)?;
+        if sandboxed::is_without_room(&loaded) {
+            return Err(NotLoaded::NoRoom);
+        }
+        let detail = sandboxed::detail(self.surface, loaded)?;
         self.running = Some((instance, detail));
         Ok(())
     }
@@ -223,7 +254,7 @@ impl<'a> Player<'a> {
     }
 
     fn think(&mut self, observation: &Value, now: Millis) -> Result<Thought, PolicyError> {
-        let unready = || PolicyError { code: "timeout", message: None };
+        let unready = || PolicyError::of("timeout");
         let (instance, _) = self.running.as_ref().ok_or_else(unready)?;
         let answer = instance.think_blocking(observation.to_string().into()).map_err(|_busy| unready())?;
         match instance.is_dead() {
@@ -241,8 +272,11 @@ impl<'a> Player<'a> {
 
     /// Starts a crashed policy again whose time has come, as a live match would (§10: every instance is initialized).
     fn restart_due(&mut self, now: Millis) {
-        let due = self.running.is_none() && self.crashes < CRASHES_MAX && self.restart_at <= now;
-        if due && self.start().is_err() {
+        if self.running.is_some() || self.restarts_left == 0 || now < self.restart_at {
+            return;
+        }
+        self.restarts_left -= 1;
+        if self.start().is_err() {
             self.crashed(now);
         }
     }

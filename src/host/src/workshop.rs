@@ -101,7 +101,7 @@ async fn try_out(
             let probe = rehearse(&roster.surface, &roster.places, &owner, &role, &activation.artifact)?;
             drop(place);
             let activated = roster.rules().activated(&id, &role, &activation, &probe);
-            Ok(answers::trial(&activation, &probe, activated))
+            Ok(answers::trial(&roster.surface, &role, &activation, &probe, activated))
         }
     };
     match tokio::task::spawn_blocking(work).await {
@@ -152,16 +152,14 @@ fn think_once(
     let seed = sandboxed::seed(seat);
     let setup = sandbox::Setup { artifact, limits, match_data: match_data.to_string().into(), seed };
     let (instance, loaded) = sandbox::Instance::load_blocking(places.workers(), setup);
-    if sandboxed::is_timeout(&loaded.result) {
+    if sandboxed::is_timeout(&loaded) {
         places.blame(owner);
     }
-    let declared = sandboxed::detail(surface, loaded.result)?;
-    let observation = game
-        .probe_observation(seat, &declared)
-        .map_err(|_| PolicyError { code: "bad_output", message: None })?;
-    let busy = |_| PolicyError { code: "timeout", message: None };
+    let declared = sandboxed::detail(surface, loaded)?;
+    let observation = game.probe_observation(seat, &declared).map_err(|_| PolicyError::of("bad_output"))?;
+    let busy = |_| PolicyError::of("timeout");
     let answer = instance.think_blocking(observation.to_string().into()).map_err(busy)?;
-    if sandboxed::is_timeout(&answer.result) {
+    if sandboxed::is_timeout(&answer) {
         places.blame(owner);
     }
     sandboxed::thought(answer)

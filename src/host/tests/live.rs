@@ -38,18 +38,15 @@ impl Driver {
     }
 
     fn with_places(places: usize) -> Self {
+        Self::with(places, None)
+    }
+
+    fn with(places: usize, options: Option<Value>) -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let teams: Vec<Name> = vec!["red".into(), "blue".into()];
         let observers = ObserverPolicy::Closed;
-        let config = Config {
-            seed: 7,
-            options: None,
-            teams: Some(teams),
-            alliances: None,
-            bots: None,
-            observers,
-            epoch: 0,
-        };
+        let config =
+            Config { seed: 7, options, teams: Some(teams), alliances: None, bots: None, observers, epoch: 0 };
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
@@ -443,6 +440,113 @@ fn a_practice_leaves_the_live_match_alone() {
     driver.deploy(&seat, "function think() { return []; }");
     let result = driver.call(&seat, "practice", practice).unwrap();
     assert_eq!((&result["policy"]["version"], &result["policy"]["calls"]), (&json!(1), &json!(15)));
+}
+
+// §4 `Stats`, §11: a deploy's probe says which of its intents the seat could never send, and applies none.
+#[test]
+fn a_probe_tells_which_of_its_intents_the_seat_could_never_send() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "air");
+    let intents = "[{ kind: 'fly' }, { kind: 'stop', units: 7 }, { kind: 'gather', units: [], patch: 'p_0' }, \
+                   { kind: 'stop', units: ['e_1'] }]";
+    let deployed = driver.deploy(&seat, &format!("function think() {{ return {intents}; }}"));
+    assert_eq!(deployed["ok"], true, "a policy that errs is its author's to mend");
+    let rejected = json!([{ "code": "forbidden_role", "count": 1 }, { "code": "invalid", "count": 2 }]);
+    assert_eq!(
+        (&deployed["probe"]["intentsEmitted"], &deployed["probe"]["intentsRejected"]),
+        (&json!(4), &rejected)
+    );
+    assert_eq!(driver.status(&seat)["intentsEmitted"], 0);
+}
+
+// §11: size limits apply to the composed source and to the decoded module, and the answer is the policy error.
+#[test]
+fn an_artifact_past_its_limit_is_too_large() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let surface = Arc::clone(driver.live.game().surface());
+    let most = surface.manifest.control.policy.as_ref().unwrap().max_artifact_bytes as usize;
+    let file = "policies/ground.js";
+    let skill = surface.knowledge.skills().iter().find(|skill| skill.files.contains_key(file)).unwrap();
+    let included = skill.files.get(file).unwrap().len();
+    let source = |bytes: usize| format!("function think() {{ return []; }}{}", " ".repeat(bytes - 31));
+    let include = json!([format!("{}/{file}", skill.name)]);
+    for (artifact, fits) in [
+        (json!({ "runtime": "js", "code": source(most) }), true),
+        (json!({ "runtime": "js", "code": source(most + 1) }), false),
+        (json!({ "runtime": "js", "code": source(2 * most) }), false),
+        (json!({ "runtime": "js", "code": source(most - included - 1), "include": include }), true),
+        (json!({ "runtime": "js", "code": source(most - included), "include": include }), false),
+        (json!({ "runtime": "wasm", "code": "AAAA".repeat(most / 3 + 1) }), false),
+    ] {
+        let answer = driver.call(&seat, "policyDeploy", artifact).unwrap();
+        let code = if fits { Value::Null } else { json!("too_large") };
+        assert_eq!((&answer["ok"], &answer["error"]["code"]), (&json!(fits), &code), "{answer}");
+    }
+    let many = vec![format!("{}/{file}", skill.name); 17];
+    for include in
+        [json!(many), json!(many[..2]), json!(["no/such.js"]), json!([format!("{}/SKILL.md", skill.name)])]
+    {
+        let artifact = json!({ "runtime": "js", "code": "", "include": include });
+        assert_eq!(driver.call(&seat, "policyDeploy", artifact).unwrap_err().code.as_str(), "invalid");
+    }
+}
+
+// §11: every think of an instance sees the role's defaults and the sections that the artifact declares: in the probe, in
+// the match, after a crash and in practice.
+#[test]
+fn a_policy_sees_the_sections_that_it_declares() {
+    for (declared, sees_ground) in
+        [("", false), ("var detail = ['ground'];", true), ("var detail = 'all';", true)]
+    {
+        let mut driver = Driver::new();
+        let seat = driver.seat("red", "air");
+        // Hidden units are a section's own; each think tells whether it got them.
+        let source = format!(
+            "{declared} let n = 0; function think(o) {{ log('units' in o.ground); if (++n == 3) for (;;); return []; }}"
+        );
+        let seen = json!(sees_ground.to_string());
+        let deployed = driver.deploy(&seat, &source);
+        assert_eq!(deployed["probe"]["logs"][0], seen, "{declared}: {deployed}");
+        while driver.status(&seat)["calls"].as_u64() < Some(5) {
+            driver.tick();
+        }
+        let logs = driver.status(&seat)["logs"].as_array().unwrap().clone();
+        assert!(driver.status(&seat)["timeouts"] == 1 && logs.len() > 3, "{logs:?}");
+        assert!(logs.iter().all(|line| *line == seen), "{declared}: {logs:?}");
+        let practice = json!({ "opponent": "recruit", "ticks": 4 });
+        let practised = driver.call(&seat, "practice", practice).unwrap();
+        assert_eq!(practised["policy"]["logs"], json!([seen, seen]), "{declared}");
+    }
+}
+
+// §13: a practice plays the options of its match, or those with its own over them.
+#[test]
+fn a_practice_plays_the_options_of_its_match() {
+    let mut driver = Driver::with(8, Some(json!({ "maxTicks": 200, "size": 24 })));
+    let seat = driver.seat("red", "ground");
+    let mut practice = json!({ "opponent": "recruit", "ticks": 1000 });
+    // Match data says how large the map is.
+    let source = "let size; function init(m) { size = m.size; } function think(o) { log(size); return []; }";
+    practice["artifact"] = json!({ "runtime": "js", "code": source });
+    let live = driver.call(&seat, "practice", practice.clone()).unwrap();
+    assert_eq!((&live["ticks"], &live["policy"]["logs"][0]), (&json!(200), &json!("24")));
+    practice["options"] = json!({ "maxTicks": 120 });
+    let patched = driver.call(&seat, "practice", practice).unwrap();
+    assert_eq!((&patched["ticks"], &patched["policy"]["logs"][0]), (&json!(120), &json!("24")));
+}
+
+// §11: intents past the cap of one call are dropped, and counted as the rate that they are over.
+#[test]
+fn intents_past_the_cap_of_a_call_are_counted() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "air");
+    let most = driver.live.game().surface().manifest.control.policy.as_ref().unwrap().max_intents_per_call;
+    let source =
+        format!("function think() {{ return Array({}).fill({{ kind: 'stop', units: [] }}); }}", most + 5);
+    let probe = driver.deploy(&seat, &source)["probe"].clone();
+    let rejected = json!([{ "code": "rate_limited", "count": 5 }]);
+    assert_eq!((&probe["intentsEmitted"], &probe["intentsRejected"]), (&json!(most + 5), &rejected));
 }
 
 // §13: options must match the manifest, ticks obey maxTicks, and tiers are the game's.

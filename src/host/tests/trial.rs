@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Runtime, Seat, Setup, t};
+use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Name, Runtime, Seat, Setup, t};
 use playerthree_host::{Ended, Trial, TrialResult};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Artifact, Code, Surface};
 use serde_json::json;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 /// The workers of these tests are this test program, started with this test's name as its filter.
 #[test]
@@ -58,6 +59,8 @@ fn a_trial_is_the_same_every_time() {
     let (first, again) = (play(&once), play(&once));
     assert_eq!(first.ended, again.ended);
     assert_eq!(first.policy["logs"], again.policy["logs"]);
+    let other = play(&Trial { seed: 6, ..once });
+    assert_ne!(first.policy["logs"][0], other.policy["logs"][0], "another seed is another throw of the dice");
     assert_eq!(first.policy["intentsRejected"], json!([{ "code": "invalid", "count": 50 }]));
 }
 
@@ -113,6 +116,73 @@ fn a_practice_whose_game_breaks_its_schemas_fails_closed() {
         assert_eq!((&json["ok"], &json["code"]), (&json!(false), &json!("guard")));
         assert!(json.get("outcome").is_none() && json.get("report").is_none() && json.get("ticks").is_none());
     }
+}
+
+/// The game, telling which tier it made a bot of for which seat.
+struct Telling(Mutex<Vec<(String, String)>>);
+
+impl Game for Telling {
+    fn manifest(&self) -> Manifest {
+        AgentCommand.manifest()
+    }
+
+    fn clock(&self) -> Clock {
+        AgentCommand.clock()
+    }
+
+    fn create(&self, setup: &Setup) -> Result<Box<dyn GameMatch>, CannotCreate> {
+        AgentCommand.create(setup)
+    }
+
+    fn create_bot(&self, seat: &Seat, level: &str) -> Option<Box<dyn Bot>> {
+        self.0.lock().unwrap().push((seat.to_string(), level.to_owned()));
+        AgentCommand.create_bot(seat, level)
+    }
+}
+
+// §13: enemy bots play at `opponent`, the bots of the own side and its allies at `allies`.
+#[test]
+fn allies_and_enemies_have_their_own_tiers() {
+    let game = Arc::new(Telling(Mutex::default()));
+    let mut tiers = trial("red", "ground", "function think() { return []; }");
+    tiers.surface = Arc::new(Surface::new(Arc::clone(&game) as Arc<dyn Game>).unwrap());
+    (tiers.ticks, tiers.allies) = (2, "commander".into());
+    let teams = ["red", "blue", "green"].map(Name::from);
+    tiers.alliances = Some(BTreeMap::from([
+        ("ours".to_owned(), vec![teams[0].clone(), teams[1].clone()]),
+        ("theirs".to_owned(), vec![teams[2].clone()]),
+    ]));
+    tiers.teams = Some(teams.to_vec());
+    play(&tiers);
+    let made = game.0.lock().unwrap().clone();
+    assert_eq!(made.len(), 5, "a bot for every seat but the tested one: {made:?}");
+    for (seat, level) in &made {
+        let expected = if seat.contains("green") { "recruit" } else { "commander" };
+        assert_eq!(level, expected, "{seat}");
+    }
+}
+
+// §11, §13: a policy that hangs again and again costs a bounded number of workers, and then plays no more.
+#[test]
+fn a_policy_that_hangs_again_and_again_is_given_up() {
+    let mut hanging = trial("red", "ground", "let n = 0; function think() { if (n++) for (;;); return []; }");
+    hanging.ticks = 1_000;
+    let result = play(&hanging);
+    assert!(matches!(result.ended, Ended::Played { .. }));
+    // The first instance and three more.
+    assert_eq!(result.timeouts(), 4);
+}
+
+// §4 `Stats`: what a call logged before it failed is its author's to read, and so is what a load did.
+#[test]
+fn failed_calls_keep_their_logs() {
+    let throwing = "function think(o) { log('before', o.tick); throw new Error('no'); }";
+    let mut short = trial("red", "ground", throwing);
+    short.ticks = 4;
+    let policy = play(&short).policy;
+    assert_eq!((&policy["errors"], &policy["logs"]), (&json!(2), &json!(["before 0", "before 2"])));
+    let broken = play(&trial("red", "ground", "log('loading'); null.x;"));
+    assert_eq!((broken.ended, &broken.policy["logs"]), (Ended::Policy, &json!(["loading"])));
 }
 
 // §11: a policy that runs out of time is started anew after a second of game time, as in a live match.

@@ -15,6 +15,14 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What `--help` ends with.
+const AFTER_HELP: &str = "\
+While it plays, a bar on the terminal counts ticks. Then it prints the outcome, the policy's calls with their CPU times,
+its intents and how many of them were refused and why, its last error, its log and the game's report. Words that the game
+does not know are answered with those that it does. Exit status 0: the policy loaded and no call of it failed.
+
+Example: playerthree policy run policy.js --game agent-command --team blue --role air --opponent veteran --ticks 3000";
+
 /// Largest file that is read; the game's own limit is below.
 const FILE_BYTES: u64 = 1 << 20;
 
@@ -27,6 +35,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand, Clone, Debug)]
 enum Command {
     /// Plays a headless match with a policy on one seat and built-in bots on all others
+    #[command(after_help = AFTER_HELP)]
     Run(RunArgs),
 }
 

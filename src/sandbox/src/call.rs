@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{PolicyError, PolicyErrorCode, cut};
-use crate::instance::Answer;
+use crate::instance::{Answer, AnsweredBy};
 use crate::limits::{Budget, Limits};
 
 /// The running call of one instance. The engines poll it.
@@ -50,7 +50,7 @@ impl Call {
         self.begin(budget);
         let result = work().and_then(|value| self.check().map(|()| value));
         let (cpu, logs) = self.end();
-        Answer { result, logs, cpu }
+        Answer { result, logs, cpu, by: AnsweredBy::Engine }
     }
 
     fn begin(&self, budget: Budget) {

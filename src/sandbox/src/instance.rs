@@ -22,6 +22,18 @@ use crate::worker;
 /// Bytes of stack of a sandbox thread: the engines' own limits are far below.
 const THREAD_STACK_BYTES: usize = 4 * 1024 * 1024;
 
+/// Who answered a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// The engine itself.
+    Engine,
+    /// The sandbox in the engine's place: it ended the engine, found it broken or never entered it.
+    Sandbox,
+    /// The host, which had no process or thread for the policy. Nothing was tried, and no policy is to blame: a load may
+    /// be tried again.
+    Host,
+}
+
 /// What became of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer<T> {
@@ -31,12 +43,14 @@ pub struct Answer<T> {
     pub logs: Vec<String>,
     /// CPU time that the call used on the sandbox's own thread; zero when the engine did not answer itself.
     pub cpu: Duration,
+    /// Who gave the answer.
+    pub by: AnsweredBy,
 }
 
 impl<T> Answer<T> {
-    /// A failure that the sandbox's thread did not report itself.
-    pub(crate) fn unheard(code: PolicyErrorCode) -> Self {
-        Self { result: Err(code.into()), logs: Vec::new(), cpu: Duration::ZERO }
+    /// A failure that the engine did not report itself.
+    pub(crate) fn unheard(code: PolicyErrorCode, by: AnsweredBy) -> Self {
+        Self { result: Err(code.into()), logs: Vec::new(), cpu: Duration::ZERO, by }
     }
 }
 
@@ -89,17 +103,17 @@ impl Instance {
     ///
     /// # Errors
     ///
-    /// The answer carries the closed codes of §11. `too_large` also stands for match data past its bound, and
-    /// `timeout` for a thread or worker that could not be started, and for a module while [`MAX_STUCK_THREADS`] are
-    /// stuck.
+    /// The answer carries the closed codes of §11. `too_large` also stands for match data past its bound, and a `timeout`
+    /// that [`AnsweredBy::Host`] gave for a thread or worker that could not be started, and for a module while
+    /// [`MAX_STUCK_THREADS`] are stuck.
     ///
     /// [`MAX_STUCK_THREADS`]: crate::MAX_STUCK_THREADS
     pub fn load(workers: &Workers, setup: Setup, done: impl FnOnce(Answer<Loaded>) + Send + 'static) -> Self {
-        let think_budget = Budget::think(&setup.limits);
+        let think_budget = Budget::think(&setup.limits, workers.awaited());
         let shared = Shared::loading(START_GUARD, Box::new(done));
         let (observations, received) = sync_channel(1);
         if spawn(workers.clone(), setup, Arc::clone(&shared), received).is_err() {
-            shared.end();
+            shared.no_room();
         }
         Self { shared, observations, think_budget }
     }
@@ -139,7 +153,8 @@ impl Instance {
         let instance = Self::load(workers, setup, move |answer| {
             let _ = send.send(answer);
         });
-        let answer = receive.recv().unwrap_or_else(|_| Answer::unheard(PolicyErrorCode::Timeout));
+        let answer =
+            receive.recv().unwrap_or_else(|_| Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Sandbox));
         (instance, answer)
     }
 
@@ -153,7 +168,7 @@ impl Instance {
         self.think(observation, move |answer| {
             let _ = send.send(answer);
         })?;
-        Ok(receive.recv().unwrap_or_else(|_| Answer::unheard(PolicyErrorCode::Timeout)))
+        Ok(receive.recv().unwrap_or_else(|_| Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Sandbox)))
     }
 }
 

@@ -30,7 +30,7 @@
 //!     runtimes: vec![Runtime::Js],
 //! };
 //! let source = "function think(obs) { return [{ kind: 'move', by: obs.tick }]; }";
-//! let artifact = Arc::new(Artifact::decode(Runtime::Js, source, &limits)?);
+//! let artifact = Arc::new(Artifact::from_stored(Runtime::Js, source.into()));
 //! let setup = Setup { artifact, limits, match_data: "null".into(), seed: 7 };
 //! let (policy, loaded) = Instance::load_blocking(&workers, setup);
 //! loaded.result?;
@@ -41,6 +41,7 @@
 
 mod artifact;
 mod call;
+mod confined;
 mod detail;
 mod error;
 mod instance;
@@ -56,13 +57,13 @@ mod watchdog;
 mod wire;
 mod worker;
 
-pub use artifact::{Artifact, Runtime, compose};
+pub use artifact::{Artifact, Runtime};
 pub use detail::{Detail, MAX_DETAIL_BYTES};
 pub use error::{MAX_ERROR_TEXT_BYTES, PolicyError, PolicyErrorCode};
-pub use instance::{Answer, Busy, Instance, Loaded, Setup, Thought};
+pub use instance::{Answer, AnsweredBy, Busy, Instance, Loaded, Setup, Thought};
 pub use limits::{
     JS_STACK_BYTES, LOAD_BUDGET_CALLS, Limits, MATCH_DATA_MAX_BYTES, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES,
-    MAX_STUCK_THREADS, MAX_TABLE_ENTRIES, MAX_WASM_OUTPUT_DEPTH, WATCHDOG_GRACE,
+    MAX_OUTPUT_VALUES, MAX_STUCK_THREADS, MAX_TABLE_ENTRIES, MAX_WASM_OUTPUT_DEPTH, WATCHDOG_GRACE,
 };
 pub use process::{SPARE_WORKERS, WORKER_ARGUMENT, Workers};
 pub use served::serve_if_worker;

@@ -12,6 +12,10 @@ pub const MATCH_DATA_MAX_BYTES: usize = 131_072;
 /// Most bytes of JSON that one think may return (§11).
 pub const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
+/// Most values in what one think returns, those within others included: a megabyte of small ones would take a hundred in
+/// memory.
+pub const MAX_OUTPUT_VALUES: usize = 32_768;
+
 /// How deep arrays and objects may nest in what a JavaScript policy returns, the intent array included (§11).
 pub const MAX_JS_OUTPUT_DEPTH: usize = 32;
 
@@ -53,6 +57,16 @@ pub struct Limits {
     pub runtimes: Vec<Runtime>,
 }
 
+/// Who waits for a policy's calls, and so how much wall time they may take beyond their CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Awaited {
+    /// The tick of a match: the hang guard is four times the budget and 100 ms (§11).
+    ByATick,
+    /// Nobody's tick, on threads that everything else goes before: the guard ends what hangs and nothing that merely
+    /// had to wait, so that a policy passes or fails the same on a busy machine (§11).
+    ByNoTick,
+}
+
 /// How much one call may use before it fails `timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
@@ -64,16 +78,46 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The budget of one think.
-    pub(crate) fn think(limits: &Limits) -> Self {
-        Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()))
+    pub(crate) fn think(limits: &Limits, awaited: Awaited) -> Self {
+        Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()), awaited)
     }
 
     /// The budget of loading: compiling, top-level code and `init` together.
-    pub(crate) fn load(limits: &Limits) -> Self {
-        Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()) * LOAD_BUDGET_CALLS)
+    pub(crate) fn load(limits: &Limits, awaited: Awaited) -> Self {
+        Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()) * LOAD_BUDGET_CALLS, awaited)
     }
 
-    fn of_cpu(cpu: Duration) -> Self {
-        Self { cpu, wall: cpu * 4 + Duration::from_millis(100) }
+    fn of_cpu(cpu: Duration, awaited: Awaited) -> Self {
+        let wall = match awaited {
+            Awaited::ByATick => cpu * 4 + Duration::from_millis(100),
+            Awaited::ByNoTick => cpu * 100 + Duration::from_secs(10),
+        };
+        Self { cpu, wall }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // §11: the fixed caps, and the budgets that follow from a manifest's msPerCall.
+    #[test]
+    fn caps_and_budgets_are_those_of_the_specification() {
+        assert_eq!((MAX_OUTPUT_BYTES, MAX_JS_OUTPUT_DEPTH, MATCH_DATA_MAX_BYTES), (1_048_576, 32, 131_072));
+        assert_eq!((JS_STACK_BYTES, MAX_TABLE_ENTRIES), (262_144, 65_536));
+        let limits = Limits {
+            ms_per_call: 20,
+            memory_bytes: 1 << 20,
+            max_artifact_bytes: 1,
+            max_intents_per_call: 1,
+            max_log_lines: 0,
+            max_log_line_bytes: 1,
+            runtimes: vec![],
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(Budget::think(&limits, Awaited::ByATick), Budget { cpu: ms(20), wall: ms(180) });
+        assert_eq!(Budget::load(&limits, Awaited::ByATick), Budget { cpu: ms(200), wall: ms(900) });
+        assert_eq!(Budget::load(&limits, Awaited::ByNoTick).cpu, ms(200));
+        assert_eq!(WATCHDOG_GRACE, ms(50));
     }
 }

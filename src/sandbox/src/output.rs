@@ -6,7 +6,7 @@ use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::error::{PolicyError, PolicyErrorCode};
-use crate::limits::MAX_OUTPUT_BYTES;
+use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_VALUES};
 
 /// Intents of one think, before the host has checked any of them.
 #[derive(Debug, PartialEq)]
@@ -26,8 +26,12 @@ pub(crate) fn read_intents(
     if json.len() > MAX_OUTPUT_BYTES {
         return Err(too_long());
     }
-    if depth(json) > max_depth {
+    let Shape { deepest, values } = shape(json);
+    if deepest > max_depth {
         return Err(bad("the output is nested too deeply"));
+    }
+    if values > MAX_OUTPUT_VALUES {
+        return Err(bad("the output holds more than 32768 values"));
     }
     let mut reader = serde_json::Deserializer::from_slice(json);
     let intents = serde::Deserializer::deserialize_seq(&mut reader, FirstOf(max_intents))
@@ -45,22 +49,32 @@ pub(crate) fn bad(text: &str) -> PolicyError {
     PolicyError::with_text(PolicyErrorCode::BadOutput, text)
 }
 
-/// How deep brackets nest outside strings. For bytes that are not JSON it is an upper bound that nobody relies on.
-fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0);
+/// What JSON text will be in memory.
+struct Shape {
+    /// How deep brackets nest.
+    deepest: usize,
+    /// No fewer values than there are.
+    values: usize,
+}
+
+/// Counts brackets and commas outside strings. For bytes that are not JSON it is an upper bound that nobody relies on.
+fn shape(json: &[u8]) -> Shape {
+    let (mut depth, mut deepest, mut values) = (0usize, 0, 1);
     let mut bytes = json.iter();
     while let Some(byte) = bytes.next() {
         match byte {
             b'[' | b'{' => {
                 depth += 1;
+                values += 1;
                 deepest = deepest.max(depth);
             }
+            b',' => values += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
             b'"' => skip_string(&mut bytes),
             _ => {}
         }
     }
-    deepest
+    Shape { deepest, values }
 }
 
 fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
@@ -127,6 +141,8 @@ mod tests {
             assert_eq!(read(bad), None, "{bad}");
         }
         assert!(read_intents(b"[\"\xff\"]", 2, 4).is_err());
+        assert_eq!(read(&format!("[[{}1]]", "1,".repeat(MAX_OUTPUT_VALUES - 4))), Some((1, 0)));
+        assert_eq!(read(&format!("[[{}1]]", "1,".repeat(MAX_OUTPUT_VALUES))), None);
         assert!(read_intents(format!("[\"{}\"]", "x".repeat(MAX_OUTPUT_BYTES)).as_bytes(), 2, 4).is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::error::PolicyErrorCode;
-use crate::instance::{Answer, Busy, Loaded, Thought};
+use crate::instance::{Answer, AnsweredBy, Busy, Loaded, Thought};
 use crate::limits::{Budget, WATCHDOG_GRACE};
 use crate::process::Worker;
 use crate::stuck::{Stuck, ThreadId};
@@ -21,10 +21,10 @@ pub(crate) enum Done {
 }
 
 impl Done {
-    fn fail(self, code: PolicyErrorCode) {
+    fn fail(self, code: PolicyErrorCode, by: AnsweredBy) {
         match self {
-            Self::Load(done) => done(Answer::unheard(code)),
-            Self::Think(done) => done(Answer::unheard(code)),
+            Self::Load(done) => done(Answer::unheard(code, by)),
+            Self::Think(done) => done(Answer::unheard(code, by)),
         }
     }
 }
@@ -86,7 +86,7 @@ impl Shared {
             }
             Phase::Dead(code) => {
                 drop(phase);
-                done.fail(code);
+                done.fail(code, AnsweredBy::Sandbox);
                 Ok(false)
             }
         }
@@ -106,6 +106,15 @@ impl Shared {
 
     /// Ends the instance. A running call is answered with `timeout`.
     pub(crate) fn end(&self) {
+        self.end_by(AnsweredBy::Sandbox);
+    }
+
+    /// The host has no process or thread for the instance.
+    pub(crate) fn no_room(&self) {
+        self.end_by(AnsweredBy::Host);
+    }
+
+    fn end_by(&self, by: AnsweredBy) {
         let mut phase = self.lock();
         if let Phase::Dead(_) = *phase {
             return;
@@ -113,7 +122,7 @@ impl Shared {
         let done = self.abandon(&mut phase);
         drop(phase);
         if let Some(done) = done {
-            done.fail(PolicyErrorCode::Timeout);
+            done.fail(PolicyErrorCode::Timeout, by);
         }
     }
 
@@ -187,7 +196,7 @@ impl Watched for Shared {
         let done = self.abandon(&mut phase);
         drop(phase);
         if let Some(done) = done {
-            done.fail(PolicyErrorCode::Timeout);
+            done.fail(PolicyErrorCode::Timeout, AnsweredBy::Sandbox);
         }
     }
 }

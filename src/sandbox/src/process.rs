@@ -4,21 +4,21 @@
 //! It must never trust what a worker sends: whatever arrives is bounded and read again here.
 
 use std::fmt;
-use std::io;
+use std::io::{self, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use crate::detail::Detail;
 use crate::error::{PolicyError, PolicyErrorCode, cut};
-use crate::instance::{Answer, Loaded, Setup, Thought};
-use crate::limits::{Limits, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES};
+use crate::instance::{Answer, AnsweredBy, Loaded, Setup, Thought};
+use crate::limits::{Awaited, Limits, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES};
 use crate::output::{Intents, read_intents};
 use crate::served::{MAX_ASK_BYTES, OUT_OF_TIME, WORKER_VARIABLE};
 use crate::wire::{self, Ask, Told};
@@ -40,6 +40,7 @@ pub struct Workers(Arc<Source>);
 #[derive(Debug)]
 struct Source {
     program: PathBuf,
+    awaited: Awaited,
     spare: Mutex<Spare>,
 }
 
@@ -60,17 +61,26 @@ impl Workers {
 
     /// Workers that are another program, which does the same.
     pub fn of(program: impl Into<PathBuf>) -> Self {
+        Self::awaited_by(program.into(), Awaited::ByATick)
+    }
+
+    fn awaited_by(program: PathBuf, awaited: Awaited) -> Self {
         // These threads must not inherit the priority of whoever happens to run the first policy.
         watchdog::start();
         wasm::start();
-        Self(Arc::new(Source { program: program.into(), spare: Mutex::default() }))
+        Self(Arc::new(Source { program, awaited, spare: Mutex::default() }))
     }
 
-    /// Workers of the same program that share no spare ones with these, for threads of another priority: a process
-    /// inherits the priority of the thread that starts it.
+    /// Workers of the same program for threads that [`yield_to_everything`](crate::yield_to_everything) and whose policies
+    /// no tick waits for. They share no spare ones with these, since a process inherits the priority of the thread that
+    /// starts it, and a call may take as much wall time as it must for its CPU time.
     #[must_use]
-    pub fn separate(&self) -> Self {
-        Self::of(&self.0.program)
+    pub fn in_background(&self) -> Self {
+        Self::awaited_by(self.0.program.clone(), Awaited::ByNoTick)
+    }
+
+    pub(crate) fn awaited(&self) -> Awaited {
+        self.0.awaited
     }
 
     /// Starts the spare workers, so that the first policies need not wait either.
@@ -145,9 +155,12 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Ends the process, and whoever waits for its answer. It may have ended already.
+    /// Ends the process, and whoever waits for its answer. It may have ended already. Never blocks: whoever holds the
+    /// child has killed it, and may be waiting until nothing of it is left.
     pub(crate) fn kill(&self) {
-        _ = self.child().kill();
+        if let Ok(mut child) = self.child.try_lock() {
+            _ = child.kill();
+        }
         // A process that the worker left behind would keep the socket open.
         _ = self.socket.shutdown(std::net::Shutdown::Both);
     }
@@ -194,16 +207,28 @@ impl fmt::Debug for Worker {
     }
 }
 
+/// What a worker sends.
+struct Sent(Arc<Worker>);
+
+impl io::Read for Sent {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        (&self.0.socket).read(into)
+    }
+}
+
 /// A JavaScript policy in its worker process.
 pub(crate) struct JsProcess {
+    /// Buffered, so that an answer of the usual length is one read.
+    from: BufReader<Sent>,
     worker: Arc<Worker>,
     limits: Limits,
+    awaited: Awaited,
     gone: bool,
 }
 
 impl JsProcess {
-    pub(crate) fn new(worker: Arc<Worker>, limits: Limits) -> Self {
-        Self { worker, limits, gone: false }
+    pub(crate) fn new(worker: Arc<Worker>, limits: Limits, awaited: Awaited) -> Self {
+        Self { from: BufReader::new(Sent(Arc::clone(&worker))), worker, limits, awaited, gone: false }
     }
 
     /// Whether the process ended or broke the protocol.
@@ -213,7 +238,12 @@ impl JsProcess {
 
     pub(crate) fn load(&mut self, setup: &Setup) -> Answer<Loaded> {
         let code = setup.artifact.code();
-        let ask = Ask::Load { limits: setup.limits.clone(), seed: setup.seed, script_bytes: code.len() };
+        let ask = Ask::Load {
+            limits: setup.limits.clone(),
+            awaited: self.awaited,
+            seed: setup.seed,
+            script_bytes: code.len(),
+        };
         let body = [code, setup.match_data.as_bytes()];
         self.ask(&ask, &body, 0, |told, _| {
             Ok(Loaded { detail: told.detail.take().unwrap_or(Detail::Undeclared) })
@@ -222,7 +252,7 @@ impl JsProcess {
 
     pub(crate) fn think(&mut self, observation: &str) -> Answer<Thought> {
         if observation.len() > MAX_ASK_BYTES {
-            return Answer::unheard(PolicyErrorCode::TooLarge);
+            return Answer::unheard(PolicyErrorCode::TooLarge, AnsweredBy::Sandbox);
         }
         let max_intents = self.limits.max_intents_per_call;
         self.ask(&Ask::Think, &[observation.as_bytes()], MAX_OUTPUT_BYTES, |_, json| {
@@ -238,18 +268,25 @@ impl JsProcess {
         max_body_bytes: usize,
         read: impl FnOnce(&mut Told, &[u8]) -> Result<T, PolicyError>,
     ) -> Answer<T> {
-        let mut socket = &self.worker.socket;
-        let told = wire::send(&mut socket, ask, body)
-            .and_then(|()| wire::receive::<Told>(&mut socket, max_head_bytes(&self.limits), max_body_bytes));
+        let most = max_head_bytes(&self.limits);
+        let asked = Instant::now();
+        let told = wire::send(&mut &self.worker.socket, ask, body)
+            .and_then(|()| wire::receive::<Told>(&mut self.from, most, max_body_bytes));
         let Ok((mut told, json)) = told else {
             self.gone = true;
-            return Answer::unheard(self.worker.last_word());
+            return Answer::unheard(self.worker.last_word(), AnsweredBy::Sandbox);
         };
         let result = match told.failure.take() {
             Some((code, text)) => Err(failure(&code, text.as_deref())),
             None => read(&mut told, &json),
         };
-        Answer { result, logs: logs(told.logs, &self.limits), cpu: Duration::from_nanos(told.cpu_nanos) }
+        Answer {
+            result,
+            logs: logs(told.logs, &self.limits),
+            // One thread uses no more than the time that passes.
+            cpu: Duration::from_nanos(told.cpu_nanos).min(asked.elapsed()),
+            by: AnsweredBy::Engine,
+        }
     }
 }
 

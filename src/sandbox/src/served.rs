@@ -1,23 +1,23 @@
-//! The inside of a worker process: it gives up what a process can reach, loads one script and thinks until its socket
+//! The inside of a worker process: it confines itself, loads one script and thinks until its socket
 //! closes.
 //!
 //! It must never do more than one policy's work, and it ends itself when that work cannot be interrupted otherwise.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufReader};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::call::Call;
+use crate::confined;
 use crate::instance::Answer;
 use crate::js::JsEngine;
-use crate::limits::{Budget, Limits, MATCH_DATA_MAX_BYTES};
+use crate::limits::{Awaited, Budget, Limits, MATCH_DATA_MAX_BYTES};
 use crate::wire::{self, Ask, Told};
 
 /// Set in a worker's environment and nowhere else.
@@ -30,10 +30,6 @@ pub(crate) const OUT_OF_TIME: i32 = 3;
 pub(crate) const MAX_ASK_BYTES: usize = 16 << 20;
 
 const MAX_ASK_HEAD_BYTES: usize = 4096;
-
-/// Address space beyond what the process has when it is ready and what its policy may use: the engine doubles a block
-/// before it frees the smaller one.
-const SPARE_ADDRESS_SPACE: u64 = 256 << 20;
 
 /// Serves as a worker process, if this process was started as one: then it ends with the process. Otherwise it returns
 /// at once, and has done nothing.
@@ -49,33 +45,51 @@ pub fn serve_if_worker() {
     }
 }
 
+/// Most bytes that one read takes: an observation of the usual size arrives in one.
+const READ_BYTES: usize = 32 << 10;
+
+/// The two ways of the worker's one socket.
+struct Socket<'a> {
+    from: BufReader<&'a UnixStream>,
+    to: &'a UnixStream,
+}
+
 fn serve() -> io::Result<()> {
-    close_inherited()?;
-    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    confined::close_inherited()?;
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut socket = Socket { from: BufReader::with_capacity(READ_BYTES, &socket), to: &socket };
     let guard = Guard::start()?;
-    let address_space = address_space()?;
-    confine()?;
-    wire::send(&mut socket, &Told::default(), &[])?;
-    let (limits, seed, script_bytes, body) = first_load(&mut socket)?;
-    let policy_bytes = 2 * limits.memory_bytes as u64;
-    lower(Resource::As, address_space.saturating_add(policy_bytes).saturating_add(SPARE_ADDRESS_SPACE))?;
+    let room = confined::give_up_resources()?;
+    wire::send(&mut socket.to, &Told::default(), &[])?;
+    let First { limits, awaited, seed, script_bytes, body } = first_load(&mut socket)?;
+    room.leave(limits.memory_bytes)?;
+    confined::give_up_system_calls()?;
     let (script, match_data) = body.split_at_checked(script_bytes).ok_or(io::ErrorKind::InvalidData)?;
     let call = Rc::new(Call::new(&limits, Arc::default()));
-    let loaded = guard.call(&call, Budget::load(&limits), || {
+    let loaded = guard.call(&call, Budget::load(&limits, awaited), || {
         JsEngine::load(script, match_data, seed, &limits, Rc::clone(&call))
     });
     let Some(mut engine) = answer_load(&mut socket, loaded)? else { return Ok(()) };
     drop(body);
-    think(&mut socket, &mut engine, &guard, &call, &limits)
+    think(&mut socket, &mut engine, &guard, &call, Budget::think(&limits, awaited))
+}
+
+/// What a worker is given to load: the body is the script, then the match data.
+struct First {
+    limits: Limits,
+    awaited: Awaited,
+    seed: u64,
+    script_bytes: usize,
+    body: Vec<u8>,
 }
 
 /// Waits for its script. Whoever keeps it as a spare one asks before that whether it is still there.
-fn first_load(socket: &mut UnixStream) -> io::Result<(Limits, u64, usize, Vec<u8>)> {
+fn first_load(socket: &mut Socket<'_>) -> io::Result<First> {
     loop {
-        match wire::receive(socket, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES + MATCH_DATA_MAX_BYTES)? {
-            (Ask::Ready, _) => wire::send(socket, &Told::default(), &[])?,
-            (Ask::Load { limits, seed, script_bytes }, body) => {
-                return Ok((limits, seed, script_bytes, body));
+        match wire::receive(&mut socket.from, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES + MATCH_DATA_MAX_BYTES)? {
+            (Ask::Ready, _) => wire::send(&mut socket.to, &Told::default(), &[])?,
+            (Ask::Load { limits, awaited, seed, script_bytes }, body) => {
+                return Ok(First { limits, awaited, seed, script_bytes, body });
             }
             (Ask::Think, _) => return Err(io::ErrorKind::InvalidData.into()),
         }
@@ -84,7 +98,7 @@ fn first_load(socket: &mut UnixStream) -> io::Result<(Limits, u64, usize, Vec<u8
 
 /// Sends the answer of a load, and keeps the engine of a successful one.
 fn answer_load(
-    socket: &mut UnixStream,
+    socket: &mut Socket<'_>,
     loaded: Answer<(JsEngine, crate::Detail)>,
 ) -> io::Result<Option<JsEngine>> {
     let mut told = told(&loaded);
@@ -92,26 +106,26 @@ fn answer_load(
         told.detail = Some(detail);
         engine
     });
-    wire::send(socket, &told, &[])?;
+    wire::send(&mut socket.to, &told, &[])?;
     Ok(engine)
 }
 
 /// Terminates when the socket closes, or with an error that ends the process.
 fn think(
-    socket: &mut UnixStream,
+    socket: &mut Socket<'_>,
     engine: &mut JsEngine,
     guard: &Guard,
     call: &Rc<Call>,
-    limits: &Limits,
+    budget: Budget,
 ) -> io::Result<()> {
     loop {
-        let (Ask::Think, observation) = wire::receive(socket, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES)? else {
+        let (Ask::Think, observation) = wire::receive(&mut socket.from, MAX_ASK_HEAD_BYTES, MAX_ASK_BYTES)?
+        else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        let thought = guard.call(call, Budget::think(limits), || engine.think(observation));
+        let thought = guard.call(call, budget, || engine.think(observation));
         let json = thought.result.as_ref().map_or("", String::as_str);
-        wire::send(socket, &told(&thought), &[json.as_bytes()])?;
-        socket.flush()?;
+        wire::send(&mut socket.to, &told(&thought), &[json.as_bytes()])?;
     }
 }
 
@@ -125,47 +139,17 @@ fn told<T>(answer: &Answer<T>) -> Told {
     }
 }
 
-/// Closes what the host's own parent has left open across two starts of a program, such as a shell's pipes.
-fn close_inherited() -> io::Result<()> {
-    let names: Vec<_> = std::fs::read_dir("/proc/self/fd")?.flatten().map(|entry| entry.path()).collect();
-    // The directory itself is listed, and closed by now.
-    let open = names.iter().filter(|name| name.symlink_metadata().is_ok());
-    let numbers = open.filter_map(|name| name.file_name()?.to_str()?.parse::<i32>().ok());
-    for number in numbers.filter(|number| *number > 2).collect::<Vec<_>>() {
-        #[expect(unsafe_code, reason = "no safe call closes a descriptor that nothing in this process owns")]
-        // SAFETY: the process has only begun, and owns no descriptor but its three standard ones.
-        unsafe {
-            rustix::io::close(number);
-        }
-    }
-    Ok(())
-}
-
-/// Gives up what the kernel takes back without privilege: new files, new processes, file growth, core dumps.
-fn confine() -> io::Result<()> {
-    for resource in [Resource::Nofile, Resource::Nproc, Resource::Fsize, Resource::Core] {
-        lower(resource, 0)?;
-    }
-    rustix::thread::set_no_new_privs(true)?;
-    Ok(())
-}
-
-fn lower(resource: Resource, most: u64) -> io::Result<()> {
-    let most = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));
-    Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
-}
-
-/// Bytes of address space that the process has now.
-fn address_space() -> io::Result<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm")?;
-    let pages = pages.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());
-    Ok(pages.ok_or(io::ErrorKind::InvalidData)? * rustix::param::page_size() as u64)
-}
-
 /// Ends the process when a call is past its budget and the engine does not look: some loops inside the engine never do.
 struct Guard {
-    running: Arc<Mutex<Option<Running>>>,
+    watched: Arc<Mutex<Watched>>,
     thread: thread::Thread,
+}
+
+#[derive(Default)]
+struct Watched {
+    running: Option<Running>,
+    /// When the guard looks next by itself; nothing while it sleeps until it is told.
+    looks_at: Option<Instant>,
 }
 
 /// A call's end, in CPU time of the process and in wall time.
@@ -177,10 +161,10 @@ struct Running {
 
 impl Guard {
     fn start() -> io::Result<Self> {
-        let running = Arc::new(Mutex::new(None));
-        let watched = Arc::clone(&running);
-        let guard = thread::Builder::new().stack_size(64 << 10).spawn(move || watch(&watched))?;
-        Ok(Self { running, thread: guard.thread().clone() })
+        let watched = Arc::new(Mutex::new(Watched::default()));
+        let shared = Arc::clone(&watched);
+        let guard = thread::Builder::new().stack_size(64 << 10).spawn(move || watch(&shared))?;
+        Ok(Self { watched, thread: guard.thread().clone() })
     }
 
     /// Runs one call under its budget. The engine gets a little more before the process ends, since an engine that
@@ -192,36 +176,48 @@ impl Guard {
         work: impl FnOnce() -> Result<T, crate::PolicyError>,
     ) -> Answer<T> {
         let cpu = budget.cpu + budget.cpu / 4 + Duration::from_millis(5);
-        self.set(Some(Running {
+        let now = Instant::now();
+        let running = Running {
             cpu_until: process_cpu() + cpu,
-            wall_until: Instant::now() + budget.wall + Duration::from_millis(5),
-        }));
-        self.thread.unpark();
+            wall_until: now + budget.wall + Duration::from_millis(5),
+        };
+        let mut watched = lock(&self.watched);
+        watched.running = Some(running);
+        // An earlier call's end is early enough to look again.
+        let looks_too_late = watched.looks_at.is_none_or(|at| now + cpu < at);
+        drop(watched);
+        if looks_too_late {
+            self.thread.unpark();
+        }
         let answer = call.run(budget, work);
-        self.set(None);
+        lock(&self.watched).running = None;
         answer
-    }
-
-    fn set(&self, running: Option<Running>) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
     }
 }
 
+fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Terminates with the process.
-fn watch(running: &Mutex<Option<Running>>) {
+fn watch(watched: &Mutex<Watched>) {
     loop {
-        let call = *running.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Running { cpu_until, wall_until }) = call else {
-            thread::park();
-            continue;
-        };
-        let left = cpu_until.saturating_sub(process_cpu());
-        let left = left.min(wall_until.saturating_duration_since(Instant::now()));
-        if left.is_zero() {
+        let mut state = lock(watched);
+        let left = state.running.map(|Running { cpu_until, wall_until }| {
+            // A thread that computes uses CPU time no faster than wall time passes.
+            let left = cpu_until.saturating_sub(process_cpu());
+            left.min(wall_until.saturating_duration_since(Instant::now()))
+        });
+        if left == Some(Duration::ZERO) {
+            // Still under the lock: the call cannot end meanwhile, and the next one cannot begin.
             std::process::exit(OUT_OF_TIME);
         }
-        // A thread that computes uses CPU time no faster than wall time passes.
-        thread::park_timeout(left);
+        state.looks_at = left.map(|left| Instant::now() + left);
+        drop(state);
+        match left {
+            Some(left) => thread::park_timeout(left),
+            None => thread::park(),
+        }
     }
 }
 

@@ -61,13 +61,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Artifact, Instance, Limits, PolicyErrorCode, Runtime, Setup, Workers};
+    use crate::{AnsweredBy, Artifact, Instance, Limits, PolicyErrorCode, Runtime, Setup, Workers};
 
     const MODULE: &str = r#"(module (memory (export "memory") 1 1)
         (func (export "alloc") (param i32) (result i32) (i32.const 0))
         (func (export "think") (param i32 i32) (result i64) (i64.const 0)))"#;
 
-    fn load() -> Result<(), PolicyErrorCode> {
+    fn load() -> (Result<(), PolicyErrorCode>, AnsweredBy) {
         let limits = Limits {
             ms_per_call: 1000,
             memory_bytes: 1 << 20,
@@ -80,19 +80,16 @@ mod tests {
         let module = wat::parse_str(MODULE).unwrap();
         let artifact = Arc::new(Artifact::from_stored(Runtime::Wasm, module));
         let setup = Setup { artifact, limits, match_data: "null".into(), seed: 0 };
-        Instance::load_blocking(&Workers::of_this_program(), setup)
-            .1
-            .result
-            .map(|_| ())
-            .map_err(|error| error.code)
+        let answer = Instance::load_blocking(&Workers::of_this_program(), setup).1;
+        (answer.result.map(|_| ()).map_err(|error| error.code), answer.by)
     }
 
     // Issue "Policies": what cannot be interrupted cannot pile up without a bound.
     #[test]
     fn no_policy_is_loaded_while_too_many_threads_are_stuck() {
         let stuck: Vec<_> = (0..MAX_STUCK_THREADS).map(|_| Stuck::count(ThreadId::current())).collect();
-        assert_eq!(load(), Err(PolicyErrorCode::Timeout));
+        assert_eq!(load(), (Err(PolicyErrorCode::Timeout), AnsweredBy::Host));
         drop(stuck);
-        assert_eq!(load(), Ok(()));
+        assert_eq!(load(), (Ok(()), AnsweredBy::Engine));
     }
 }

@@ -30,6 +30,8 @@ struct Watchdog {
 struct Calls {
     serial: u64,
     due: BTreeMap<Deadline, Weak<dyn Watched>>,
+    /// When the thread looks next by itself; nothing while it sleeps until it is told.
+    looks_at: Option<Instant>,
 }
 
 static WATCHDOG: LazyLock<Watchdog> = LazyLock::new(|| {
@@ -54,10 +56,11 @@ pub(crate) fn watch(watched: Weak<dyn Watched>, after: Duration) -> Deadline {
     let mut calls = WATCHDOG.lock();
     calls.serial += 1;
     let deadline = Deadline { at: Instant::now() + after, serial: calls.serial };
-    let is_next = calls.due.first_key_value().is_none_or(|(next, _)| deadline < *next);
     calls.due.insert(deadline, watched);
+    // Nearly every call is answered long before its deadline, so that the thread has an earlier one to look at already.
+    let looks_too_late = calls.looks_at.is_none_or(|at| deadline.at < at);
     drop(calls);
-    if is_next {
+    if looks_too_late {
         WATCHDOG.changed.notify_one();
     }
     deadline
@@ -87,11 +90,9 @@ impl Watchdog {
     fn next_due(&self) -> (Deadline, Weak<dyn Watched>) {
         let mut calls = self.lock();
         loop {
-            let wait = calls
-                .due
-                .first_key_value()
-                .map(|(next, _)| next.at.saturating_duration_since(Instant::now()));
-            calls = match wait {
+            let next = calls.due.first_key_value().map(|(next, _)| next.at);
+            calls.looks_at = next;
+            calls = match next.map(|at| at.saturating_duration_since(Instant::now())) {
                 Some(Duration::ZERO) => match calls.due.pop_first() {
                     Some(due) => return due,
                     None => calls,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::detail::Detail;
-use crate::limits::Limits;
+use crate::limits::{Awaited, Limits};
 
 /// What a worker is asked to do. The bytes that belong to it follow as the frame's body.
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub(crate) enum Ask {
     /// Say whether it is still there, before it is given a script.
     Ready,
     /// Load the script; the body is the script, then the match data.
-    Load { limits: Limits, seed: u64, script_bytes: usize },
+    Load { limits: Limits, awaited: Awaited, seed: u64, script_bytes: usize },
     /// Think about the observation in the body.
     Think,
 }

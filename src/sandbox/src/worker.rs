@@ -9,7 +9,7 @@ use std::sync::mpsc::Receiver;
 use crate::artifact::Runtime;
 use crate::call::Call;
 use crate::error::PolicyErrorCode;
-use crate::instance::{Answer, Loaded, Setup, Thought};
+use crate::instance::{Answer, AnsweredBy, Loaded, Setup, Thought};
 use crate::limits::{Budget, MATCH_DATA_MAX_BYTES};
 use crate::output::Intents;
 use crate::phase::{Done, Place, Shared};
@@ -44,9 +44,9 @@ impl Drop for LastWords<'_> {
 /// Loads the policy and answers. Nothing when the thread has to end.
 fn load(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Engine> {
     let (engine, answer) = match (admissible(setup), setup.artifact.runtime()) {
-        (Err(code), _) => (None, Answer::unheard(code)),
+        (Err(code), _) => (None, Answer::unheard(code, AnsweredBy::Sandbox)),
         (Ok(()), Runtime::Js) => load_script(workers, setup, shared)?,
-        (Ok(()), Runtime::Wasm) => load_module(setup, shared)?,
+        (Ok(()), Runtime::Wasm) => load_module(workers, setup, shared)?,
     };
     let ended_by = answer.result.as_ref().err().map(|error| error.code);
     let Done::Load(done) = shared.finish(ended_by)? else { return None };
@@ -63,29 +63,38 @@ type Start = (Option<Engine>, Answer<Loaded>);
 
 /// Loads a script in a worker process. Nothing when there is none, or nobody waits for it any more.
 fn load_script(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Start> {
-    let worker = Arc::new(workers.take().ok()?);
-    shared.runs_in(Place::Process(Arc::clone(&worker)), Budget::load(&setup.limits)).then_some(())?;
-    let mut process = JsProcess::new(worker, setup.limits.clone());
+    let Ok(worker) = workers.take() else {
+        shared.no_room();
+        return None;
+    };
+    let worker = Arc::new(worker);
+    shared
+        .runs_in(Place::Process(Arc::clone(&worker)), Budget::load(&setup.limits, workers.awaited()))
+        .then_some(())?;
+    let mut process = JsProcess::new(worker, setup.limits.clone(), workers.awaited());
     let answer = process.load(setup);
     Some((Some(Engine::Js(process)), answer))
 }
 
 /// Loads a module on this thread. Nothing while too many such threads are stuck.
-fn load_module(setup: &Setup, shared: &Shared) -> Option<Start> {
-    let budget = Budget::load(&setup.limits);
-    let admitted = !stuck::too_many() && shared.runs_in(Place::Thread(ThreadId::current()), budget);
-    admitted.then_some(())?;
+fn load_module(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Start> {
+    if stuck::too_many() {
+        shared.no_room();
+        return None;
+    }
+    let budget = Budget::load(&setup.limits, workers.awaited());
+    shared.runs_in(Place::Thread(ThreadId::current()), budget).then_some(())?;
     let call = Rc::new(Call::new(&setup.limits, shared.abandoned()));
-    let Answer { result, logs, cpu } =
+    let Answer { result, logs, cpu, by } =
         call.run(budget, || WasmEngine::load(&setup.artifact, &setup.limits, &setup.match_data, &call));
     let (engine, result) = match result {
         Ok((engine, detail)) => {
-            let budget = Budget::think(&setup.limits);
+            let budget = Budget::think(&setup.limits, workers.awaited());
             (Some(Engine::Wasm { engine, call, budget }), Ok(Loaded { detail }))
         }
         Err(error) => (None, Err(error)),
     };
-    Some((engine, Answer { result, logs, cpu }))
+    Some((engine, Answer { result, logs, cpu, by }))
 }
 
 /// Answers a think. False when the thread has to end.

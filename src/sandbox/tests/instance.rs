@@ -8,10 +8,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use playerthree_sandbox::{
-    Answer, Artifact, Busy, Instance, Limits, PolicyErrorCode, Runtime, Setup, Thought, compose,
-};
-use support::{OBSERVATION, js, limits, load, load_blocking, think, wasm};
+use playerthree_sandbox::{Answer, Busy, Instance, PolicyErrorCode, Setup, Thought};
+use support::{OBSERVATION, js, load, load_blocking, think, wasm};
 
 const JS_SPINNER: &str = "function think() { for (;;); }";
 const WASM_SPINNER: &str = r#"(module (memory (export "memory") 1 1)
@@ -109,39 +107,6 @@ fn a_panicking_callback_ends_only_its_instance() {
     }
     assert_eq!(think(&instance).result.unwrap_err().code, PolicyErrorCode::Timeout);
     assert!(think(&load(js("function think() { return []; }")).0).result.is_ok());
-}
-
-// §11: source is measured in UTF-8 bytes, modules in decoded bytes.
-#[test]
-fn artifacts_are_decoded_within_their_limits() {
-    let limits = Limits { max_artifact_bytes: 4, ..limits() };
-    let decode = |runtime, code: &str| {
-        Artifact::decode(runtime, code, &limits)
-            .map(|artifact| artifact.code().to_vec())
-            .map_err(|error| error.code)
-    };
-    assert_eq!(decode(Runtime::Js, "éé"), Ok("éé".as_bytes().to_vec()));
-    assert_eq!(decode(Runtime::Js, "éé "), Err(PolicyErrorCode::TooLarge));
-    assert_eq!(decode(Runtime::Wasm, "AGFzbQ=="), Ok(b"\0asm".to_vec()));
-    assert_eq!(decode(Runtime::Wasm, "AGFzbQE="), Err(PolicyErrorCode::TooLarge));
-    assert_eq!(decode(Runtime::Wasm, &"A".repeat(1 << 20)), Err(PolicyErrorCode::TooLarge));
-    for bad in ["AGFzbQ", "AGF\nbQ=", "====", "é"] {
-        assert_eq!(decode(Runtime::Wasm, bad), Err(PolicyErrorCode::Compile), "{bad}");
-    }
-    let only_js = Limits { runtimes: vec![Runtime::Js], ..limits.clone() };
-    let refused = Artifact::decode(Runtime::Wasm, "", &only_js).unwrap_err();
-    assert_eq!(refused.code, PolicyErrorCode::RuntimeNotAllowed);
-}
-
-// §20.10.1: the artifact hash is SHA-256 of the composed source or of the decoded module; §11: composition.
-#[test]
-fn artifacts_are_composed_and_hashed() {
-    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    assert_eq!(Artifact::from_stored(Runtime::Js, vec![]).hash(), empty);
-    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    assert_eq!(Artifact::decode(Runtime::Wasm, "YWJj", &limits()).unwrap().hash(), abc);
-    assert_eq!(compose(&[], "c"), "c");
-    assert_eq!(compose(&["a", "b\n"], "c"), "a\nb\n\nc");
 }
 
 // §11: instances of one artifact, whether its module is compiled already or not, behave the same.

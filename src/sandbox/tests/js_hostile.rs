@@ -112,6 +112,32 @@ fn a_tiny_memory_limit_is_refused_in_order() {
     }
 }
 
+// Field report U89: a pattern whose compiled form is too long for its own jumps is refused, matches as it should, or
+// takes too long; none of it breaks the engine, which would be `threw`.
+#[test]
+fn a_pattern_with_too_many_alternatives_breaks_no_engine() {
+    for alternatives in [1_000, 20_000, 66_000] {
+        let last = alternatives - 1;
+        let mut policy = js(&format!(
+            "function think() {{
+                 const pattern = [...Array({alternatives}).keys()].map((n) => `a${{n}}b`).join('|');
+                 let r;
+                 try {{ r = new RegExp(pattern); }} catch (e) {{ return [e.name]; }}
+                 return [r.test('a{last}b'), r.test('a{last}c')];
+             }}"
+        ));
+        policy.limits.memory_bytes = 256 << 20;
+        let answer = run(policy);
+        let orderly = match &answer {
+            Ok(text) => {
+                ["[true,false]", r#"["SyntaxError"]"#, r#"["InternalError"]"#].contains(&text.as_str())
+            }
+            Err(code) => matches!(code, PolicyErrorCode::Timeout | PolicyErrorCode::MemoryLimit),
+        };
+        assert!(orderly, "{alternatives}: {answer:?}");
+    }
+}
+
 // §11: exceptions and traps are the policy's own failure; the instance lives on.
 #[test]
 fn exceptions_are_reported() {

@@ -1,14 +1,20 @@
-//! Random mutations of valid artifacts: each ends in a value or in a code, and none crashes the process.
+//! Random mutations of valid artifacts: each ends in a value or in a code, and none breaks an engine.
 //!
-//! `PROPTEST_CASES=10000 cargo test --release` runs the count that the issue "Policies" asks for.
+//! `MUTATIONS` is how many of each kind there are, and `SEED`, which every run prints, repeats one.
 
 #![allow(clippy::expect_used, reason = "a test that cannot run fails")]
 
 mod support;
 
-use playerthree_sandbox::{Limits, Runtime};
+use std::env;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::Write as _;
+use std::time::Instant;
+
+use playerthree_sandbox::{Answer, AnsweredBy, Limits, PolicyErrorCode, Runtime};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::{OBSERVATION, limits, load_blocking, setup};
 
 const SOURCE: &str = r#"
@@ -84,25 +90,60 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
     }
 }
 
-/// Every call of a mutated policy is answered; what the answer is does not matter.
+/// Every call of a mutated policy is answered; what the answer is does not matter, as long as the engine gave it.
 fn survives(runtime: Runtime, code: &[u8], mutations: &[Mutation]) {
     let mut code = code.to_vec();
     mutations.iter().for_each(|mutation| mutate(&mut code, mutation));
     let limits = Limits { ms_per_call: 5, memory_bytes: 2 << 20, ..limits() };
-    let (instance, _) = load_blocking(setup(runtime, &code, limits));
-    for _ in 0..2 {
-        instance.think_blocking(OBSERVATION.into()).expect("no other call runs");
+    let (instance, loaded) = load_blocking(setup(runtime, &code, limits));
+    unbroken(&loaded);
+    for _ in 0..if loaded.result.is_ok() { 2 } else { 0 } {
+        unbroken(&instance.think_blocking(OBSERVATION.into()).expect("no other call runs"));
     }
 }
 
-proptest! {
-    #[test]
-    fn mutated_scripts_crash_nothing(mutations in vec(mutation(), 1..6)) {
-        survives(Runtime::Js, SOURCE.as_bytes(), &mutations);
-    }
+/// An engine that broke answers for itself no more, and is said to have thrown.
+fn unbroken<T: std::fmt::Debug>(answer: &Answer<T>) {
+    let threw = answer.result.as_ref().is_err_and(|error| error.code == PolicyErrorCode::Threw);
+    assert!(!threw || answer.by == AnsweredBy::Engine, "the engine broke: {answer:?}");
+}
 
-    #[test]
-    fn mutated_modules_crash_nothing(mutations in vec(mutation(), 1..6)) {
-        survives(Runtime::Wasm, &wat::parse_str(MODULE).expect("the test's module parses"), &mutations);
-    }
+/// As many as the issue "Policies" asks for in the build that ships.
+fn count() -> u32 {
+    let given = env::var("MUTATIONS").ok().map(|count| count.parse().expect("MUTATIONS is a number"));
+    given.unwrap_or(if cfg!(debug_assertions) { 300 } else { 10_000 })
+}
+
+fn seed() -> u64 {
+    let given = env::var("SEED").ok().map(|seed| seed.parse().expect("SEED is a number"));
+    given.unwrap_or_else(|| RandomState::new().build_hasher().finish())
+}
+
+fn survive_all(runtime: Runtime, code: &[u8]) {
+    let (count, seed, started) = (count(), seed(), Instant::now());
+    // Not through the test's own output, which is lost with a process that crashes.
+    let mut stderr = std::io::stderr();
+    let name = runtime.as_str();
+    writeln!(stderr, "{name}: MUTATIONS={count} SEED={seed}").expect("the seed is printed");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { cases: count, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let survived = TestRunner::new_with_rng(config, rng).run(&vec(mutation(), 1..6), |mutations| {
+        survives(runtime, code, &mutations);
+        Ok(())
+    });
+    survived.unwrap_or_else(|failure| panic!("SEED={seed}: {failure}"));
+    writeln!(stderr, "{name}: {count} mutations in {:.1?}", started.elapsed()).expect("the time is printed");
+}
+
+// Issue "Policies": random mutations of valid artifacts crash nothing.
+#[test]
+fn mutated_scripts_crash_nothing() {
+    survive_all(Runtime::Js, SOURCE.as_bytes());
+}
+
+#[test]
+fn mutated_modules_crash_nothing() {
+    survive_all(Runtime::Wasm, &wat::parse_str(MODULE).expect("the test's module parses"));
 }

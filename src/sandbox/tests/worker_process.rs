@@ -32,6 +32,10 @@ fn a_worker_reaches_nothing_and_its_death_is_one_failed_call() {
     };
     let bounded = limits.iter().filter(|text| limit(text, "Max address space") != "unlimited").count();
     assert!(bounded >= 1, "the address space of a loaded policy is bounded");
+    // Of the three only the one with a script has given up the kernel's other calls.
+    let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let filtered = children().into_iter().filter(|id| status(*id).contains("Seccomp:\t2")).count();
+    assert_eq!(filtered, 1);
     for id in children() {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap();
         assert_eq!(environment, b"PLAYERTHREE_SANDBOX_WORKER=1\0");

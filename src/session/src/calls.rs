@@ -18,6 +18,9 @@ pub const INTENTS_MAX: usize = 64;
 /// Most skill files that a policy can include (§11).
 const INCLUDES_MAX: usize = 16;
 
+/// Most bytes of the text of an artifact: base64 of the largest module that a manifest may allow, 700000 bytes.
+const CODE_MAX: usize = 933_336;
+
 /// Most event kinds that one wait or sequence can name.
 const KINDS_MAX: usize = 16;
 
@@ -119,7 +122,7 @@ impl Call {
             "wait" => wait(manifest, args).map(Self::Wait),
             "ready" => none(args).map(|()| Self::Ready),
             "skill" => skill(args),
-            "policyDeploy" => deploy(surface, policy_limits(manifest)?, args).map(Self::PolicyDeploy),
+            "policyDeploy" => deploy(surface, args).map(Self::PolicyDeploy),
             "policyStatus" => policy_limits(manifest).and_then(|_| none(args)).map(|()| Self::PolicyStatus),
             "policyRollback" => {
                 policy_limits(manifest).and_then(|_| rollback(args)).map(Self::PolicyRollback)
@@ -273,16 +276,16 @@ fn skill(args: &Value) -> Result<Call, CallError> {
     Ok(Call::Skill { name: text("name"), path: text("path"), offset: offset.unwrap_or(0) })
 }
 
-pub(crate) fn deploy(surface: &Surface, limits: &PolicyLimits, args: &Value) -> Result<Artifact, CallError> {
+/// Reads an artifact (§4). Whether it is within the game's own limit is the sandbox's to say, in a policy error that the
+/// author understands.
+pub(crate) fn deploy(surface: &Surface, args: &Value) -> Result<Artifact, CallError> {
+    policy_limits(&surface.manifest)?;
     let object = args.as_object().ok_or(Code::Invalid)?;
     if object.keys().any(|member| !["runtime", "code", "include"].contains(&member.as_str())) {
         return Err(Code::Invalid.into());
     }
     let code = object.get("code").and_then(Value::as_str).ok_or(Code::Invalid)?;
-    // Base64 takes four bytes for three, so no artifact within its limit is longer than this. The exact limit is the
-    // sandbox's, which answers with a policy error that the author understands.
-    let longest = u64::from(limits.max_artifact_bytes) * 4 / 3 + 4;
-    if code.len() as u64 > longest {
+    if code.len() > CODE_MAX {
         return Err(Code::Invalid.into());
     }
     match (object.get("runtime").and_then(Value::as_str), object.get("include")) {

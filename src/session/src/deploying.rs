@@ -6,7 +6,7 @@ use crate::gates;
 use crate::mandate;
 use crate::policy::{Artifact, PolicyError, Stats, Thought};
 use crate::policy_slot::{Activated, Activation, Approved, Deploy, Publication, Publish};
-use crate::{CallError, Code};
+use crate::{CallError, Code, Surface};
 use playerthree_game::{Checked, Controller, Detail, Name, Runtime, Seat};
 use serde_json::Value;
 use std::sync::Arc;
@@ -181,9 +181,23 @@ pub(crate) fn verdict(
 ) -> Result<(), PolicyError> {
     let thought = probe.as_ref().map_err(Clone::clone)?;
     let sound = || thought.intents.iter().all(|intent| gates::admitted(manifest, role, intent).is_ok());
-    if !activation.is_strict() || sound() {
-        Ok(())
-    } else {
-        Err(PolicyError { code: "bad_output", message: None })
+    if !activation.is_strict() || sound() { Ok(()) } else { Err(PolicyError::of("bad_output")) }
+}
+
+/// What a deploy is told of its trial (§4 `Stats`): the one call, and those of its intents that the seat could never send,
+/// by schema or by role. None of them is applied, so the gates behind those two say nothing.
+pub fn trial_stats(
+    surface: &Surface,
+    role: &Name,
+    (version, runtime): (u32, Runtime),
+    probe: &Result<Thought, PolicyError>,
+) -> Stats {
+    let mut stats = Stats::new(version, runtime);
+    stats.count(probe);
+    for intent in probe.iter().flat_map(|thought| &thought.intents) {
+        if let Err(refusal) = gates::admitted(&surface.manifest, role, intent) {
+            stats.reject(refusal.code());
+        }
     }
+    stats
 }

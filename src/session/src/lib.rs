@@ -47,6 +47,7 @@ pub use calls::{Call, INTENTS_MAX, Observe, Wait};
 pub use cards::{LABEL_MAX, Label, Metadata};
 pub use chat::{INBOX_MAX, Inbox, Message, Said, Tell, chat_text};
 pub use commander::{CommanderId, CommanderKind, Isolation, Seated, Settings};
+pub use deploying::trial_stats;
 pub use error::{CallError, Code};
 pub use game_match::{CannotStart, Changes, Config, Match};
 pub use gates::Barred;

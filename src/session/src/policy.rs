@@ -4,8 +4,10 @@
 //! The code itself runs elsewhere. What a policy of the pool wrote never gets into its statistics: whoever drafted it may
 //! read those (§13).
 
+use crate::Code;
 use crate::pool::PolicyId;
 use playerthree_game::Runtime;
+use playerthree_schema::sha256_hex;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,6 +19,13 @@ pub struct Artifact {
     pub runtime: Runtime,
     /// UTF-8 source or module bytes.
     pub code: Arc<[u8]>,
+}
+
+impl Artifact {
+    /// The artifact hash (§20.10.1): SHA-256 of the code as it is probed, stored and published, in lower-case hexadecimal.
+    pub fn hash(&self) -> String {
+        sha256_hex(&self.code)
+    }
 }
 
 /// The wire name of a policy language.
@@ -34,9 +43,16 @@ pub struct PolicyError {
     pub code: &'static str,
     /// At most 1 KiB of the engine's text.
     pub message: Option<String>,
+    /// What the call logged before it failed, bounded by the sandbox.
+    pub logs: Vec<String>,
 }
 
 impl PolicyError {
+    /// A failure about which nothing but its code is known.
+    pub fn of(code: &'static str) -> Self {
+        Self { code, message: None, logs: Vec::new() }
+    }
+
     /// The error on the wire, for the policy's own author.
     pub fn to_json(&self) -> Value {
         match &self.message {
@@ -51,6 +67,8 @@ impl PolicyError {
 pub struct Thought {
     /// The intents, untrusted.
     pub intents: Vec<Value>,
+    /// How many more there were than one call may send (§11).
+    pub dropped: u32,
     /// CPU time of the call in microseconds.
     pub cpu_micros: u64,
     /// Log lines of the call, bounded by the sandbox.
@@ -116,18 +134,23 @@ impl Stats {
             Ok(thought) => {
                 self.total_micros += thought.cpu_micros;
                 self.max_micros = self.max_micros.max(thought.cpu_micros);
-                self.emitted += thought.intents.len() as u64;
-                if self.is_own() {
-                    self.logs.extend(thought.logs.iter().cloned());
-                    self.bound_logs();
+                self.emitted += thought.intents.len() as u64 + u64::from(thought.dropped);
+                if thought.dropped > 0 {
+                    *self.rejected.entry(Code::RateLimited.as_str().to_owned()).or_default() +=
+                        u64::from(thought.dropped);
                 }
             }
             Err(error) => {
                 self.errors += 1;
                 self.timeouts += u64::from(error.code == "timeout");
                 let message = error.message.clone().filter(|_| self.is_own());
-                self.last_error = Some(PolicyError { code: error.code, message });
+                self.last_error = Some(PolicyError { message, ..PolicyError::of(error.code) });
             }
+        }
+        let (Ok(Thought { logs, .. }) | Err(PolicyError { logs, .. })) = result;
+        if self.is_own() && !logs.is_empty() {
+            self.logs.extend(logs.iter().cloned());
+            self.bound_logs();
         }
     }
 

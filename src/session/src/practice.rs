@@ -2,7 +2,7 @@
 //!
 //! Nothing here plays: a practice is a match of its own, and this one must never notice it.
 
-use crate::calls::{deploy, policy_limits};
+use crate::calls::deploy;
 use crate::game_match::Match;
 use crate::policy::Artifact;
 use crate::{CallError, Code, Surface};
@@ -33,7 +33,7 @@ pub(crate) fn read(surface: &Surface, args: &Value) -> Result<Practice, CallErro
     let limits = manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
     let mut rest = args.as_object().cloned().ok_or(Code::Invalid)?;
     let artifact = match rest.remove("artifact") {
-        Some(artifact) => Some(deploy(surface, policy_limits(manifest)?, &artifact)?),
+        Some(artifact) => Some(deploy(surface, &artifact)?),
         None => None,
     };
     let tier = || t::literals(manifest.opponents.iter().map(|tier| &**tier));

@@ -124,7 +124,7 @@ fn a_refused_artifact_replaces_nothing() {
         let Deploy::Approval(request) = game.deploy(&red(), js()).unwrap() else { panic!() };
         let id = request["approval"]["id"].as_str().unwrap();
         if let Some(Approved::Probe(activation)) = game.resolve_approval(&red(), id, approve).unwrap() {
-            game.activated(&red(), &activation, &Err(PolicyError { code: "threw", message: None }));
+            game.activated(&red(), &activation, &Err(PolicyError::of("threw")));
         }
         let status = game.policy_status(&red()).unwrap();
         let expected = if approve { "failed" } else { "rejected" };

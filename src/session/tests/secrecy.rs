@@ -121,7 +121,7 @@ fn deploy(game: &mut Match, seat: &Seat, log: &str) {
     let thinks = game.begin_round(0, &|_| Some(Vec::new()));
     for think in thinks {
         let answer = if think.seat == *seat {
-            Err(PolicyError { code: "threw", message: Some(format!("error-{log}")) })
+            Err(PolicyError { message: Some(format!("error-{log}")), ..PolicyError::of("threw") })
         } else {
             Ok(Thought::default())
         };

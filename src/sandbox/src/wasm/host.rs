@@ -37,14 +37,14 @@ pub(super) fn store(limits: &Limits, call: Rc<Call>) -> Store<Host> {
 /// `env.log(pointer, length)`: one line of UTF-8 text.
 pub(super) fn log(mut caller: Caller<'_, Host>, pointer: i32, length: i32) -> Result<(), Error> {
     let Some(Extern::Memory(memory)) = caller.get_export("memory") else {
-        return Err(Error::msg("log needs the exported memory"));
+        return Err(Error::new(Misuse("log needs the exported memory")));
     };
     let (data, host) = memory.data_and_store_mut(&mut caller);
     let start = pointer.cast_unsigned() as usize;
     let line = start
         .checked_add(length.cast_unsigned() as usize)
         .and_then(|end| data.get(start..end))
-        .ok_or_else(|| Error::msg("the log region is outside the memory"))?;
+        .ok_or(Misuse("the log region is outside the memory"))?;
     // Bytes past the bound are cut before they are decoded, so that a line costs no more than its bound.
     let bounded = &line[..line.len().min(host.call.max_log_line_bytes())];
     host.call.log(&String::from_utf8_lossy(bounded));
@@ -60,11 +60,16 @@ pub(super) fn failure(store: &Store<Host>, error: &Error) -> PolicyError {
     if host.memory.refused {
         return PolicyErrorCode::MemoryLimit.into();
     }
-    match error.downcast_ref::<Trap>() {
-        Some(trap) => PolicyError::with_text(PolicyErrorCode::Threw, &trap.to_string()),
-        None => PolicyError::with_text(PolicyErrorCode::Threw, &error.root_cause().to_string()),
-    }
+    // Whatever else went wrong is the host's affair, and so are its words.
+    let trap = error.downcast_ref::<Trap>().map(Trap::to_string);
+    let text = trap.or_else(|| error.downcast_ref::<Misuse>().map(Misuse::to_string));
+    PolicyError::with_text(PolicyErrorCode::Threw, &text.unwrap_or_default())
 }
+
+/// The module called `env.log` as it must not.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Misuse(&'static str);
 
 /// Refuses memory past the policy's limit, and remembers it: the module sees only a failed `memory.grow`.
 struct MemoryLimit {
@@ -96,5 +101,21 @@ impl ResourceLimiter for MemoryLimit {
 
     fn instances(&self) -> usize {
         1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // §11, field report U91: what a module's declarations let pass is refused when it grows all the same.
+    #[test]
+    fn growth_past_the_limits_is_refused_and_remembered() {
+        let mut limit = MemoryLimit { max_bytes: 65_536, refused: false };
+        assert!(limit.memory_growing(0, 65_536, None).unwrap() && !limit.refused);
+        assert!(!limit.memory_growing(65_536, 131_072, None).unwrap() && limit.refused);
+        assert!(limit.table_growing(0, 65_536, None).unwrap());
+        assert!(!limit.table_growing(0, 65_537, None).unwrap());
+        assert_eq!(limit.instances(), 1);
     }
 }

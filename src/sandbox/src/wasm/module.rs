@@ -16,7 +16,7 @@ pub(super) fn compiled(artifact: &Artifact, call: &Call) -> Result<Module, Polic
     if let Some(module) = artifact.module().get() {
         return Ok(module.clone());
     }
-    let module = Module::new(engine(), artifact.code()).map_err(|error| refusal(artifact.code(), &error))?;
+    let module = Module::new(engine(), artifact.code()).map_err(|_| refusal(artifact.code()))?;
     check_imports(&module)?;
     check_exports(&module)?;
     // A module that took too long is not kept, so that it fails the next load in the same way.
@@ -24,13 +24,15 @@ pub(super) fn compiled(artifact: &Artifact, call: &Call) -> Result<Module, Polic
     Ok(artifact.module().get_or_init(|| module).clone())
 }
 
-/// `bad_module` for a valid module that needs what the ABI forbids, such as GC types; `compile` otherwise.
-fn refusal(module: &[u8], error: &wasmtime::Error) -> PolicyError {
-    let code = match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
-        Ok(_) => PolicyErrorCode::BadModule,
-        Err(_) => PolicyErrorCode::Compile,
+/// `bad_module` for a valid module that needs what the ABI forbids, such as GC types; `compile` otherwise. The text is a
+/// validator's: the compiler's own may be about the host.
+fn refusal(module: &[u8]) -> PolicyError {
+    let fault = |features| Validator::new_with_features(features).validate_all(module).err();
+    let (code, fault) = match fault(WasmFeatures::all()) {
+        Some(fault) => (PolicyErrorCode::Compile, Some(fault)),
+        None => (PolicyErrorCode::BadModule, fault(WasmFeatures::WASM2)),
     };
-    PolicyError::with_text(code, &error.root_cause().to_string())
+    PolicyError::with_text(code, fault.as_ref().map_or("", |fault| fault.message()))
 }
 
 fn check_imports(module: &Module) -> Result<(), PolicyError> {

@@ -140,12 +140,13 @@ pub fn js(code: &str) -> Artifact {
 
 /// What a policy that works thinks: these intents, and a line in its log.
 pub fn thought(intents: &[Value]) -> Result<Thought, PolicyError> {
-    Ok(Thought { intents: intents.to_vec(), cpu_micros: 10, logs: vec!["its own log".into()] })
+    let logs = vec!["its own log".into()];
+    Ok(Thought { intents: intents.to_vec(), cpu_micros: 10, logs, ..Thought::default() })
 }
 
 /// How a policy fails whose engine has something to say.
 pub fn failure() -> Result<Thought, PolicyError> {
-    Err(PolicyError { code: "threw", message: Some("the engine's own words".into()) })
+    Err(PolicyError { message: Some("the engine's own words".into()), ..PolicyError::of("threw") })
 }
 
 pub fn to_probe(deploy: Deploy) -> Activation {

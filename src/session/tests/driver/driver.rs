@@ -398,7 +398,7 @@ impl Driver {
     fn probed(&mut self, good: bool) {
         let Some((seat, activation)) = self.probes.pop() else { return };
         let (name, _) = self.seats[seat].clone();
-        let failed = || Err(PolicyError { code: "threw", message: None });
+        let failed = || Err(PolicyError::of("threw"));
         let probe = if good { Ok(Thought::default()) } else { failed() };
         self.game.activated(&name, &activation, &probe);
         if good {
