@@ -11,7 +11,7 @@ use playerthree_game::{
     Bot, CannotCreate, Clock, Context, Game, GameMatch, Manifest, Name, Outcome, Seat, SeatInfo, Setup,
     Source, ViewKind,
 };
-use playerthree_session::{Config, Match, Observe, Occupant, OwnerId, Right, Surface};
+use playerthree_session::{Ack, Config, Match, Observe, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -125,6 +125,8 @@ fn intents(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("intent");
     for (name, intent) in &cases {
         let mut game = idle(2);
+        let first = game.act(&seat, Right::Agent, std::slice::from_ref(intent), 0).unwrap();
+        assert_eq!(first == [Ack::Ok], *name == "accepted", "{name}");
         let mut now = 0;
         group.bench_function(*name, |bencher| {
             bencher.iter(|| {
@@ -179,6 +181,10 @@ fn observing(criterion: &mut Criterion) {
     let mut game = fresh();
     group.bench_function("a minute into Agent Command", |bencher| {
         bencher.iter(|| black_box(game.observe(&seat, Right::Agent, &Observe::default()).unwrap()));
+    });
+    let (mut game, own) = (idle(2), Seat::new("team0", "ground"));
+    group.bench_function("a game that shows its tick alone", |bencher| {
+        bencher.iter(|| black_box(game.observe(&own, Right::Agent, &Observe::default()).unwrap()));
     });
     let ask = json!({ "kind": "signal", "signal": { "kind": "look", "x": 5, "y": 6, "to": "air" } });
     group.bench_function("a signal and its cancel", |bencher| {
