@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { run } from "../lib/pipes.mjs";
 import { InMatch, agent, commander, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { rejection } from "../lib/rooms.mjs";
 
 let server;
 
@@ -82,5 +83,32 @@ test("seats of a running match are handed to agents from the shell, by their own
   }
   const stranger = await shellOf(token);
   assert.match(await stranger.refused("commanders"), /refused: bad_token/, "an agent's token is no owner's");
+  await match.room.leave();
+});
+
+/** §20: whoever sees more of a match than a side does commands nothing on that side, and whoever commands it sees no more. */
+test("watching and commanding from outside the room exclude each other", async () => {
+  const cleo = await person(server, "Cleopatra");
+  const match = new InMatch(await cleo.create("agent-command", { team: "red", role: "ground" }));
+  const room = match.room.roomId;
+  const outside = async (name) => {
+    const client = await person(server, name);
+    const shell = await shellOf(client.auth.token);
+    const { id, token } = await shell.do("add-commander", "--game", "agent-command", "--name", "Owl", "--role", "air");
+    return { client, shell, id, token };
+  };
+  const dora = await outside("Dora");
+  const watching = await dora.client.joinById(room, { as: "spectator", team: "red" });
+  assert.match(await dora.shell.refused("assign", room, "blue", "air", "--commander", dora.id), /refused: forbidden/);
+  await watching.leave();
+  assert.match(await dora.shell.refused("assign", room, "blue", "air", "--commander", dora.id), /refused: forbidden/);
+
+  const emil = await outside("Emil");
+  const owl = await commander(server, emil.token);
+  const seated = owl.tool("game_wait", { seconds: 30 });
+  await emil.shell.do("assign", room, "blue", "air", "--commander", emil.id);
+  assert.equal((await seated).phase, "match");
+  const watch = emil.client.joinById(room, { as: "spectator", team: "red" });
+  assert.match((await rejection(watch)).message, /another side/);
   await match.room.leave();
 });

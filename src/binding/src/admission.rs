@@ -203,6 +203,25 @@ impl Admission {
         !seen.observed && seen.watched.iter().chain(&seen.played).all(|known| known == team)
     }
 
+    /// Whether a person may command a seat of this side, themselves or through what they put there (§20): not one who saw
+    /// more of the match than that side does. Fails `forbidden`, and `busy` where nobody new can be remembered.
+    pub(crate) fn may_command(&self, owner: &OwnerId, team: &Name) -> Result<(), Code> {
+        self.check_room_for(owner).map_err(|_| Code::Busy)?;
+        let Some(seen) = self.people.get(owner) else { return Ok(()) };
+        let sees_more = seen.observed || seen.watched.iter().any(|watched| watched != team);
+        if sees_more { Err(Code::Forbidden) } else { Ok(()) }
+    }
+
+    /// A person has put something into a seat of this side. Whoever plays another one in person keeps that history (§20
+    /// "isolated practice").
+    pub(crate) fn commanded(&mut self, owner: &OwnerId, team: &Name) {
+        if let Ok(seen) = self.person(owner)
+            && seen.played.is_empty()
+        {
+            seen.played.insert(team.clone());
+        }
+    }
+
     fn is_promised(&self, seat: &Seat) -> bool {
         self.promised.values().any(|promised| promised == seat)
     }

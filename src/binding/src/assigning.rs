@@ -80,6 +80,14 @@ impl MatchRoom {
                 return Err(Code::Forbidden.into());
             }
         }
+        self.admission.may_command(&account.owner, &seat.team)?;
+        self.put(account, &seat, assignment)?;
+        self.admission.commanded(&account.owner, &seat.team);
+        Ok(json!({}))
+    }
+
+    /// Seats what an assignment names. Whether the person may is judged already.
+    fn put(&mut self, account: &Account, seat: &Seat, assignment: &Assignment) -> Result<(), CallError> {
         let control = if assignment.owner_control { OwnerControl::Granted } else { OwnerControl::Kept };
         let (owner, display) = (account.owner.clone(), account.display.clone());
         if assignment.kind != AssignKind::Policy
@@ -92,8 +100,7 @@ impl MatchRoom {
                 Occupant::Policy(Box::new(self.policy_for(account, &seat.role, assignment)?))
             }
             (AssignKind::Agent, Some(id)) => {
-                self.assign_commander(account, &seat, &CommanderId(id.as_str().into()), control)?;
-                return Ok(json!({}));
+                return self.assign_commander(account, seat, &CommanderId(id.as_str().into()), control);
             }
             (_, Some(_)) => return Err(Code::Invalid.into()),
             (AssignKind::Agent, None) => Occupant::Agent { owner, display },
@@ -104,11 +111,11 @@ impl MatchRoom {
                 Occupant::Owned { owner, display, bot: Some(tier.ok_or(Code::Invalid)?.clone()) }
             }
         };
-        self.assign(&seat, occupant, control)?;
-        if self.live.game().is_held_in_person(&seat) {
+        self.assign(seat, occupant, control)?;
+        if self.live.game().is_held_in_person(seat) {
             self.mark_joined(&account.owner);
         }
-        Ok(json!({}))
+        Ok(())
     }
 
     /// Ends every token of a seat that the person owns, calls in flight included (§20 `revokeSeat`).
