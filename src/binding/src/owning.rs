@@ -91,7 +91,10 @@ impl MatchRoom {
             }
             Prompt::Revoke(wish) => self.revoke(&self.owned_by_name(account, &wish)?),
             Prompt::Assign { wish, assignment } => {
-                self.assign_for(account, &named(&wish)?, &wish, &assignment)
+                let seat = named(&wish)?;
+                let answer = self.assign_for(account, &seat, &wish, &assignment)?;
+                self.handed.insert(seat, self.now());
+                Ok(answer)
             }
             Prompt::Mandate(set) => {
                 let seat = self.owned_by_name(account, &set.wish)?;

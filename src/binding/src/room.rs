@@ -27,6 +27,10 @@ pub const RECONNECTION_GRACE: Duration = Duration::from_secs(60);
 /// How often waits, presence, abandoned seats and observer frames are looked at between ticks.
 const HEARTBEAT: Duration = Duration::from_millis(250);
 
+/// How long a seat that its owner handed over from outside waits for its agent: as long as a seat token is good unclaimed
+/// (§20), in milliseconds.
+const HANDED_MS: Millis = 120_000;
+
 /// Operations of one client: so many a second, and so many at once (§15.5).
 const OPS_PER_SECOND: f64 = 20.0;
 const OPS_BURST: u32 = 60;
@@ -122,6 +126,8 @@ pub struct MatchRoom {
     pub(crate) cards: Vec<Value>,
     /// Who starts a match that its room holds: the first player, and after them another one who is here.
     pub(crate) host: Option<OwnerId>,
+    /// When each seat was last handed over from outside the room, where its owner has no client.
+    pub(crate) handed: BTreeMap<Seat, Millis>,
     join_schema: Arc<Schema>,
     pub(crate) bots: Option<Name>,
     private: bool,
@@ -166,6 +172,7 @@ impl MatchRoom {
             streams: BTreeMap::new(),
             cards: Vec::new(),
             host: None,
+            handed: BTreeMap::new(),
             join_schema: parts.join_schema,
             bots: parts.bots,
             private: parts.private,
@@ -290,7 +297,8 @@ impl MatchRoom {
         self.clients.values().any(bears) || self.live.game().is_played_by_agent(seat, self.now())
     }
 
-    /// Gives back the seats of people who left, as soon as no agent of theirs plays them.
+    /// Gives back the seats of people who left, as soon as no agent of theirs plays them. A seat that was handed over from
+    /// outside waits for its agent as long as a seat token does.
     fn release_abandoned(&mut self) {
         if self.live.game().is_over() {
             return;
@@ -299,8 +307,12 @@ impl MatchRoom {
             let owns = |client: &Client| matches!(&client.principal, Principal::Player { account, .. } | Principal::Human { account, .. } if account.owner == *owner);
             self.clients.values().any(owns)
         };
-        for seat in self.live.game().abandoned_seats(self.now(), here) {
-            self.release(&seat);
+        let now = self.now();
+        self.handed.retain(|_, at| now.saturating_sub(*at) < HANDED_MS);
+        for seat in self.live.game().abandoned_seats(now, here) {
+            if !self.handed.contains_key(&seat) {
+                self.release(&seat);
+            }
         }
     }
 
