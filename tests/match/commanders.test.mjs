@@ -198,3 +198,22 @@ test("commanders are their owner's alone, and only the host starts a match that 
   await blue.room.leave();
   await red.room.leave();
 });
+
+/** §7: an owner answers by the commander's id what it asked at a seat, and nobody else's request. */
+test("what a seated commander asks is answered by its id", async () => {
+  const ann = new InMatch(await (await person(server, "Antonia")).create("agent-command", { team: "red", role: "ground" }));
+  const mandate = { autonomy: "supervised" };
+  const added = await ann.do("addCommander", { name: "Swift", roles: ["air"] });
+  await ann.do("commanderSettings", { commander: added.id, settings: { mandate } });
+  await ann.do("assign", { role: "air", kind: "agent", commander: added.id });
+  const swift = await commander(server, added.token);
+  await swift.tool("game_wait", { seconds: 0 });
+  const code = "function think() { return []; }";
+  const { approval } = await swift.tool("policy_deploy", { runtime: "js", code });
+  const answer = (more) => ann.ask("commanderApproval", { commander: added.id, id: approval.id, approve: true, ...more });
+  assert.equal((await answer({ id: "ap_99" })).code, "approval_not_found");
+  assert.equal((await answer({ commander: "cmd_unknown" })).code, "forbidden");
+  assert.equal((await answer({})).data.status, "approved");
+  assert.equal((await swift.tool("policy_status")).policy.version, 1);
+  await ann.room.leave();
+});

@@ -8,7 +8,9 @@ use crate::room::{Caller, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, Ttl};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{CallError, Code, Millis, Occupant, OwnerControl, Right, StreamRequest, Tell};
+use playerthree_session::{
+    CallError, Code, CommanderId, Millis, Occupant, OwnerControl, Right, StreamRequest, Tell,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +80,14 @@ impl MatchRoom {
                 }
             }
             PlayerOp::CommanderApproval(approval) => {
+                // What it asked at a seat of this match is the seat's to answer.
+                let commander = CommanderId(approval.commander.as_str().into());
+                let asked = self.live.game().seat_of_request(&commander, &approval.id);
+                if let Some(seat) = asked.filter(|seat| self.live.game().owner(seat) == Some(&account.owner))
+                {
+                    self.live.resolve_approval(&seat, &approval.id, approval.approve, caller, now);
+                    return None;
+                }
                 self.resolve_for_commander(cx, &account, approval, caller);
                 return None;
             }

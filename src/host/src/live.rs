@@ -82,7 +82,10 @@ impl<R> Live<R> {
 
     /// What everybody must be told, after waits and policies that it ends have been settled here.
     pub fn take_changes(&mut self, now: Millis) -> Changes {
-        let mut changes = self.game.take_changes();
+        let mut changes = match self.stepping {
+            Some(_) => self.game.take_changes_amid_ticks(),
+            None => self.game.take_changes(),
+        };
         for (id, answer) in changes.waits.drain(..) {
             if let Some((caller, agent)) = self.waits.remove(&id) {
                 self.answered(agent, now);

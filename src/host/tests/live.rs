@@ -379,6 +379,26 @@ fn an_engine_steps_so_many_ticks_with_the_answers_of_its_policies() {
     assert_eq!((refused.code.as_str(), driver.live.game().tick()), ("invalid", before + 20));
 }
 
+/// §4: a step of several ticks adds one version to a side's views, with its last tick, however often it waited for policies.
+#[test]
+fn an_engines_step_is_one_version_of_the_views() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    assert_eq!(driver.deploy(&seat, "function think() { return [] }")["ok"], true);
+    driver.until_it_thinks(&seat);
+    driver.live.game_mut().subscribe("red").unwrap();
+    driver.live.take_changes(driver.now);
+    let before = driver.live.game().view_version("red");
+    driver.live.step(20, "the engine", driver.now);
+    while driver.live.take_answers().is_empty() {
+        assert!(driver.live.take_changes(driver.now).views.is_empty(), "in the middle of a step");
+        driver.woken.recv_timeout(LOST).expect("the sandbox answers");
+        driver.live.take_in(driver.now);
+    }
+    assert_eq!(driver.live.take_changes(driver.now).views.len(), 1);
+    assert_eq!(driver.live.game().view_version("red"), before + 1);
+}
+
 /// §20 "Start readiness": what holds a match before its first tick holds an engine's steps too, and changes nothing.
 #[test]
 fn an_engine_steps_no_held_match() {

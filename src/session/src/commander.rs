@@ -161,6 +161,15 @@ impl Match {
         }
     }
 
+    /// The seat of this commander whose newest approval request has this id (§7 `commanders.resolveApproval`).
+    pub fn seat_of_request(&self, commander: &CommanderId, id: &str) -> Option<Seat> {
+        let asked = |seat: &Seat| self.seats.get(seat).is_some_and(|state| state.policy.asked_as(id));
+        self.commander_seats()
+            .into_iter()
+            .find(|(seat, by)| by == commander && asked(seat))
+            .map(|(seat, _)| seat)
+    }
+
     /// Every seat that is assigned to a commander, in manifest order.
     pub fn commander_seats(&self) -> Vec<(Seat, CommanderId)> {
         let seats = self.seats.keys().filter_map(|seat| Some((seat.clone(), self.commander(seat)?.clone())));

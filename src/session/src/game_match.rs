@@ -195,6 +195,11 @@ impl Match {
         if self.views_due || (self.views_stale && self.surface.game.clock() == Clock::Turns) {
             self.push_views();
         }
+        self.take_changes_amid_ticks()
+    }
+
+    /// [`Self::take_changes`] while a step of several ticks is under way: its views come with its last tick (§4).
+    pub fn take_changes_amid_ticks(&mut self) -> Changes {
         std::mem::take(&mut self.changes)
     }
 

@@ -402,6 +402,11 @@ impl PolicySlot {
         self.approval.as_ref()
     }
 
+    /// Whether the newest request has this id.
+    pub(crate) fn asked_as(&self, id: &str) -> bool {
+        self.approval.as_ref().is_some_and(|approval| approval.id == id)
+    }
+
     /// `PolicyStatus` (§4): null, or the active statistics (or `{version: null}`) with the newest request. Of a policy that
     /// was stopped the statistics are shown without a version: none is active.
     pub(crate) fn status(&self) -> Value {
