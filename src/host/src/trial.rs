@@ -5,6 +5,7 @@
 use crate::sandboxed;
 use playerthree_game::{Name, Outcome, Seat};
 use playerthree_sandbox as sandbox;
+use playerthree_schema::utf16_len;
 use playerthree_session::{
     Artifact, CallError, CannotStart, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId,
     PolicyError, Stats, Surface, Thought,
@@ -13,6 +14,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// UTF-16 units of JSON that a practice's report may take: with the statistics and their logs it has to fit into one
+/// result (§4 `RESULT_TEXT_MAX`).
+const REPORT_UNITS: usize = 10_000;
 
 /// How often a crashed policy is started again in one trial. Each time costs a worker process, and tells its author nothing
 /// new.
@@ -59,7 +64,7 @@ pub enum Ended {
     },
     /// The artifact did not load.
     Policy,
-    /// The game showed something that its own schemas refuse.
+    /// The game showed something that its own schemas refuse, or a report that fits into no result.
     Guard,
 }
 
@@ -125,7 +130,7 @@ impl Trial {
         let policy = game.policy_status(&self.seat)?;
         let seen = game.probe_observation(&self.seat, &[]).is_ok();
         let ended = match game.report(&self.seat.team) {
-            Ok(report) if seen => {
+            Ok(report) if seen && utf16_len(&report.to_string()) <= REPORT_UNITS => {
                 Ended::Played { outcome: game.outcome(&self.seat.team), ticks: game.tick(), report }
             }
             _ => Ended::Guard,

@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Name, Runtime, Seat, Setup, t};
+use playerthree_game::{
+    Bot, CannotCreate, Clock, Context, Game, GameMatch, Manifest, Name, Outcome, Runtime, Seat, SeatInfo,
+    Setup, ViewKind, t,
+};
 use playerthree_host::{Ended, Trial, TrialResult};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Artifact, Code, Surface};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -183,6 +186,75 @@ fn failed_calls_keep_their_logs() {
     assert_eq!((&policy["errors"], &policy["logs"]), (&json!(2), &json!(["before 0", "before 2"])));
     let broken = play(&trial("red", "ground", "log('loading'); null.x;"));
     assert_eq!((broken.ended, &broken.policy["logs"]), (Ended::Policy, &json!(["loading"])));
+}
+
+/// The reference game with a report of so many units of text.
+struct Verbose(usize);
+
+struct VerboseMatch(Box<dyn GameMatch>, usize);
+
+impl Game for Verbose {
+    fn manifest(&self) -> Manifest {
+        let mut manifest = AgentCommand.manifest();
+        manifest.report = t::obj([("text", t::str(100_000))]);
+        manifest
+    }
+
+    fn clock(&self) -> Clock {
+        AgentCommand.clock()
+    }
+
+    fn create(&self, setup: &Setup) -> Result<Box<dyn GameMatch>, CannotCreate> {
+        Ok(Box::new(VerboseMatch(AgentCommand.create(setup)?, self.0)))
+    }
+
+    fn create_bot(&self, seat: &Seat, opponent: &str) -> Option<Box<dyn Bot>> {
+        AgentCommand.create_bot(seat, opponent)
+    }
+}
+
+impl GameMatch for VerboseMatch {
+    fn tick(&self) -> u64 {
+        self.0.tick()
+    }
+    fn step(&mut self) {
+        self.0.step();
+    }
+    fn outcome(&self, team: &str) -> Outcome {
+        self.0.outcome(team)
+    }
+    fn view(&self, team: &str, kind: ViewKind) -> Value {
+        self.0.view(team, kind)
+    }
+    fn observe(&self, seat: &Seat, since: i64, detail: &[Name]) -> Value {
+        self.0.observe(seat, since, detail)
+    }
+    fn apply(&mut self, seat: &Seat, intent: &Value, context: &Context) -> Result<(), &'static str> {
+        self.0.apply(seat, intent, context)
+    }
+    fn report(&self, _: &str) -> Value {
+        json!({ "text": "r".repeat(self.1) })
+    }
+    fn events(&self, seat: &Seat, since: i64) -> Vec<Value> {
+        self.0.events(seat, since)
+    }
+    fn set_seat_info(&mut self, seat: &Seat, info: &SeatInfo) {
+        self.0.set_seat_info(seat, info);
+    }
+    fn match_data(&self, seat: &Seat) -> Option<Value> {
+        self.0.match_data(seat)
+    }
+}
+
+// §4, §13: a report that fits into no result fails the practice, so that its agent is told something.
+#[test]
+fn a_report_that_fits_into_no_result_fails_the_practice() {
+    let ended = |units: usize| {
+        let surface = Arc::new(Surface::new(Arc::new(Verbose(units))).unwrap());
+        play(&Trial { surface, ticks: 5, ..trial("red", "ground", "function think() { return []; }") }).ended
+    };
+    assert!(matches!(ended(9_900), Ended::Played { .. }));
+    assert_eq!(ended(10_001), Ended::Guard);
 }
 
 // §11: a policy that runs out of time is started anew after a second of game time, as in a live match.
