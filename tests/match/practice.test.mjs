@@ -12,6 +12,8 @@ before(async () => (server = await startPlayerThree()));
 after(() => server.stop());
 
 const artifact = { runtime: "js", code: "function think(obs) { log(obs.tick); return [{ kind: 'stop', units: [] }]; }" };
+/** One that takes some milliseconds a think, so that a long practice lasts on any machine. */
+const slow = { runtime: "js", code: "function think() { let n = 0; for (let i = 0; i < 1e5; i++) n += i; return []; }" };
 
 /** A person's match with an agent on its seat `air`. */
 async function table(name) {
@@ -45,7 +47,7 @@ test("a person practises over the official SDK, and the live match does not noti
 
 test("an agent's long practice tells its progress, ends with its call and leaves the tick alone", async () => {
   const { match, air } = await table("Bob");
-  const long = { name: "practice_run", arguments: { opponent: "recruit", ticks: 18_000, artifact } };
+  const long = { name: "practice_run", arguments: { opponent: "recruit", ticks: 18_000, artifact: slow } };
   const stop = new AbortController();
   const told = [];
   let more;
@@ -70,7 +72,7 @@ test("an agent's long practice tells its progress, ends with its call and leaves
 test("a practice under way fills its owner's places, and a scope that is taken away ends the right to more", async () => {
   const { match, air } = await table("Cleo");
   const stop = new AbortController();
-  const long = { name: "practice_run", arguments: { opponent: "recruit", ticks: 18_000, artifact } };
+  const long = { name: "practice_run", arguments: { opponent: "recruit", ticks: 18_000, artifact: slow } };
   const ended = [];
   const underWay = [1, 2].map(
     () =>

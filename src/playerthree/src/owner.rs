@@ -55,16 +55,19 @@ enum Command {
     /// Removes a commander that plays nowhere, with all its credentials
     RemoveCommander {
         /// The commander's id
+        #[arg(allow_hyphen_values = true)]
         id: String,
     },
     /// Replaces a commander's token and prints the new one; the old one ends at once
     Rotate {
         /// The commander's id
+        #[arg(allow_hyphen_values = true)]
         id: String,
     },
     /// Changes a commander's settings
     Settings {
         /// The commander's id
+        #[arg(allow_hyphen_values = true)]
         id: String,
         /// The changes, as {"scopes": [...], "mandate": {...}, "botLevel": "..."}
         #[arg(value_parser = object)]
@@ -75,6 +78,7 @@ enum Command {
     /// Changes the roles of a connection from its next call on
     Roles {
         /// The connection's id
+        #[arg(allow_hyphen_values = true)]
         id: String,
         /// The roles that it keeps
         #[arg(required = true)]
@@ -83,6 +87,7 @@ enum Command {
     /// Ends a connection at once
     Disconnect {
         /// The connection's id
+        #[arg(allow_hyphen_values = true)]
         id: String,
     },
     /// Prints a token for an agent on one of your seats
@@ -94,7 +99,7 @@ enum Command {
         #[command(flatten)]
         seat: SeatArgs,
         /// The commander's id
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         commander: String,
     },
     /// Writes to the agent on one of your seats
@@ -102,6 +107,7 @@ enum Command {
         #[command(flatten)]
         seat: SeatArgs,
         /// What to say
+        #[arg(allow_hyphen_values = true)]
         text: String,
     },
 }
@@ -109,6 +115,7 @@ enum Command {
 #[derive(clap::Args, Clone, Debug)]
 struct SeatArgs {
     /// The match, by the id of its room
+    #[arg(allow_hyphen_values = true)]
     match_id: String,
     /// The side
     team: String,
