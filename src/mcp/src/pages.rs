@@ -2,10 +2,8 @@
 //! lists by items. Every page is whole JSON; together the pages hold every value exactly once.
 
 use playerthree_schema::{Kind, Schema, utf16_len};
+use playerthree_session::RESULT_TEXT_MAX;
 use serde_json::{Map, Value, json};
-
-/// Longest text of a tool result, in UTF-16 units (§4 RESULT_TEXT_MAX).
-pub(crate) const RESULT_TEXT_MAX: usize = 24_000;
 
 /// Units that the members around a page's observation and the line after it take at most.
 const FRAME: usize = 256;

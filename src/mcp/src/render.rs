@@ -1,8 +1,9 @@
 //! The text and the structured content of a result (§4 "Results and errors"): the text is the structured content's JSON,
 //! but for topic pages and skill windows, which are raw text, and observation pages, which name the next one.
 
-use crate::pages::{RESULT_TEXT_MAX, Snapshot, TooLarge, size};
+use crate::pages::{Snapshot, TooLarge, size};
 use playerthree_schema::{Schema, utf16_len};
+use playerthree_session::RESULT_TEXT_MAX;
 use serde_json::{Map, Value};
 
 /// A successful result.

@@ -74,7 +74,7 @@ pub use start::{READY_SECONDS_MAX, StartKind, StartsWhen};
 pub use streaming::{Pushed, StreamRequest};
 pub use surface::Surface;
 pub use thinking::Think;
-pub use tools::Tool;
+pub use tools::{RESULT_TEXT_MAX, Tool};
 pub use views::{BATCH, ViewMessage};
 pub use waiting::{WAITS_MAX, WaitId, Waiting};
 

@@ -3,7 +3,7 @@
 //! Made once at start and immutable for the life of the host.
 
 use crate::mandate::MANDATE_UNITS_MAX;
-use crate::tools::{self, Tool};
+use crate::tools::{self, RESULT_TEXT_MAX, Tool};
 use playerthree_game::{Checked, Fault, Game, Knowledge, Name, Phase, SeatFacts};
 use playerthree_schema::{Kind, utf16_len};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// UTF-16 units that a core briefing may have beside its mandate: what the longest mandate, the scopes, the alliances and
 /// the commanded roles leave of a result.
-const BRIEFING_UNITS_MAX: usize = 24_000 - MANDATE_UNITS_MAX - 1_500;
+const BRIEFING_UNITS_MAX: usize = RESULT_TEXT_MAX - MANDATE_UNITS_MAX - 1_500;
 
 /// A game whose manifest passed every check.
 pub struct Surface {

@@ -7,6 +7,9 @@ use playerthree_game::{Checked, SignalRefusal};
 use playerthree_schema::{Kind, Schema};
 use serde_json::{Map, Value, json};
 
+/// Longest text of a tool result, in UTF-16 units (§4).
+pub const RESULT_TEXT_MAX: usize = 24_000;
+
 /// One tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
