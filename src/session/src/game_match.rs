@@ -9,6 +9,7 @@ use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
 use crate::outcomes::Parties;
 use crate::pool::PolicyId;
+use crate::replay::Recorder;
 use crate::roster::fresh_seat;
 use crate::seat::{OwnerId, SeatState};
 use crate::signals::{self, Boards};
@@ -97,6 +98,7 @@ pub struct Match {
     /// How much each owner may still tell (§12); only of owners who hold a seat.
     pub(crate) tell_buckets: BTreeMap<OwnerId, Bucket>,
     pub(crate) views: BTreeMap<Name, ViewStream>,
+    pub(crate) recorder: Recorder,
     pub(crate) observers: ObserverHistory,
     pub(crate) observer_policy: ObserverPolicy,
     pub(crate) start: Start,
@@ -145,6 +147,7 @@ impl Match {
             boards,
             tell_buckets: BTreeMap::new(),
             views: teams.iter().map(|team| (team.clone(), ViewStream::default())).collect(),
+            recorder: Recorder::new(config.seed),
             observers: ObserverHistory::new(config.observers, config.epoch),
             observer_policy: config.observers,
             parties,

@@ -90,6 +90,7 @@ impl Match {
             return Ok(self.signal(seat, &intent, now));
         }
         let context = Context { source, owner_roles: self.owner_roles(seat, source) };
+        self.record_intent(seat, &intent, &context);
         match self.game.apply(seat, &intent, &context) {
             Ok(()) => {
                 if self.surface.game.clock() == Clock::Turns {

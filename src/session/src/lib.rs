@@ -26,6 +26,7 @@ mod policy;
 mod policy_slot;
 mod pool;
 mod practice;
+mod replay;
 mod roster;
 mod seat;
 mod seated_policy;
@@ -66,6 +67,10 @@ pub use pool::{
     Draftee, POOL_BYTES, POOL_BYTES_PER_OWNER, POOL_ENTRIES, POOL_PAGE, PolicyId, Pool, PoolQuery,
 };
 pub use practice::Practice;
+pub use replay::{
+    Entry, FORMAT as REPLAY_FORMAT, Input, JsonText, NotKept, RECORDED_BYTES_MAX, Replay, ResumeReason,
+    VERSION as REPLAY_VERSION, Window,
+};
 pub use seat::{Handover, Occupant, OwnerControl, OwnerId, PRESENCE_MS, Right};
 pub use seated_policy::{FromLibrary, PolicyCode, SeatedPolicy};
 pub use seating::Assignment;

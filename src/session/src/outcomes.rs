@@ -2,6 +2,7 @@
 //! the host's own declaration, and a side that concedes.
 
 use crate::game_match::Match;
+use crate::replay::Input;
 use crate::{CallError, Code, Millis};
 use playerthree_game::{Clock, Controller, Name, Outcome, Seat};
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,6 +303,9 @@ impl Match {
         }
         let team = team.clone();
         self.game.forfeit(&team).map_err(|_| Code::Invalid)?;
+        if let Some(role) = self.surface.manifest.roles.first() {
+            self.record(&Seat::new(&team, role), Input::Forfeit);
+        }
         self.forfeited.insert(team);
         match self.surface.game.clock() {
             Clock::Turns => self.step(now),

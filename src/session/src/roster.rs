@@ -309,6 +309,7 @@ impl Match {
         if let Some(state) = self.seats.get_mut(seat) {
             state.drop_unauthorized_sequence();
             let info = SeatInfo { controller: state.controller, mandate: state.mandate.to_json().clone() };
+            self.record_seat(seat, &info);
             self.game.set_seat_info(seat, &info);
         }
         self.round.seats_changed();

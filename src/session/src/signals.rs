@@ -5,6 +5,7 @@ use crate::ack::Ack;
 use crate::game_match::Match;
 use crate::gates::Barred;
 use crate::guard::Refused;
+use crate::replay::{Input, JsonText};
 use playerthree_game::{GameMatch, Name, Seat, SignalBoard};
 use playerthree_schema::utf16_len;
 use serde_json::Value;
@@ -47,7 +48,9 @@ impl Match {
         if let Err(refusal) = board.apply(&seat.role, intent, tick) {
             return refusal.into();
         }
-        if board.all_changes() != before {
+        let changes = board.all_changes();
+        self.record(seat, Input::Signal(JsonText::of(intent)));
+        if changes != before {
             self.views_stale = true;
             // A game of turns may have a bot or policy that now has something to answer.
             self.round.stepped();

@@ -1,0 +1,13 @@
+//! Replays (§10, §18, §22.4): what a match was created from and every input that reached its game, in recording order,
+//! so that it can be played again to the same states.
+//!
+//! A replay holds no text of people but the mandates that the game was told, no artifact, and no identity of an owner.
+
+mod entry;
+mod envelope;
+mod recorder;
+
+pub use entry::{Entry, Input, JsonText, ResumeReason};
+pub use envelope::{FORMAT, Replay, VERSION, Window};
+pub(crate) use recorder::Recorder;
+pub use recorder::{NotKept, RECORDED_BYTES_MAX};
