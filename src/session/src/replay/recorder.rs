@@ -84,3 +84,25 @@ impl Match {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // A match is bounded whoever plays it: past the bound its replay is gone, and with it its memory.
+    #[test]
+    fn a_match_that_outgrows_its_bound_keeps_nothing_and_records_nothing_more() {
+        let signal = JsonText::of(&json!("s".repeat(1024 * 1024)));
+        let entry = Entry { tick: 0, seat: Seat::new("a", "lead"), input: Input::Signal(signal) };
+        let mut recorder = Recorder::new(1);
+        for _ in 0..14 {
+            recorder.record(entry.clone());
+        }
+        assert_eq!(recorder.entries.as_ref().map(Vec::len), Some(14));
+        for _ in 0..2 {
+            recorder.record(entry.clone());
+            assert!(recorder.entries.is_none());
+        }
+    }
+}
