@@ -208,7 +208,7 @@ impl MatchRoom {
                 "seats": seats,
             })
         };
-        let listed = cx.set_metadata(about(game.seats_json(self.now())));
+        let listed = cx.set_metadata(about(game.listed_seats_json(self.now())));
         // More seats than a listing holds: it says how many are open, and not which. The rest always fits.
         _ = listed.or_else(|_| cx.set_metadata(about(Vec::new())));
     }
@@ -524,7 +524,10 @@ impl Room for MatchRoom {
                 }
                 self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
             }
-            Event::Follow(commander, settings) => self.live.game_mut().follow(&commander, &settings),
+            Event::Follow(commander, settings) => {
+                self.live.game_mut().follow(&commander, &settings);
+                self.live.seats_changed(now);
+            }
             // A seat that changed hands meanwhile, or whose side its owner must not coach, gets no word.
             Event::Tell(commander, seat, message) => {
                 _ = self.live.game_mut().tell_commander(&commander, &seat, &message, now);

@@ -120,7 +120,7 @@ impl<R> Live<R> {
             self.end_practices(seat, handover);
             self.try_given(now);
         }
-        self.play_turns(now);
+        self.seats_changed(now);
         Ok(handover)
     }
 
@@ -433,9 +433,12 @@ impl<R> Live<R> {
 
     // --- the clock -----------------------------------------------------------------------------------------------
 
-    /// One tick of a realtime match is due. A match whose policies still think owes it for later.
+    /// One tick of a realtime match is due. A match whose policies still think owes it for later; one that is paused owes
+    /// nothing, so that it goes on at its own pace.
     pub fn tick(&mut self, now: Millis) {
-        if self.game.wants_round() {
+        if self.game.is_paused() {
+            self.owed = 0;
+        } else if self.game.wants_round() {
             self.round(now);
         } else if !self.game.is_over() && !self.game.is_held() {
             self.owed = (self.owed + 1).min(TICKS_OWED_MAX);
@@ -448,11 +451,13 @@ impl<R> Live<R> {
     ///
     /// # Errors
     /// The answer is `invalid` in a game of turns, which steps by its moves, and past [`STEP_MAX`]; `paused` while the
-    /// match is held before its start (§20.10); `busy` while an earlier call is under way.
+    /// match is held before its start (§20.10), at the call or at the first tick that finds the session paused (§18); `busy`
+    /// while an earlier call is under way.
     pub fn step(&mut self, ticks: u32, caller: R, now: Millis) {
+        self.game.settle_pause(now);
         let refused = if self.game.surface().game.clock() == Clock::Turns || ticks > STEP_MAX {
             Some(Code::Invalid)
-        } else if self.game.is_held() {
+        } else if self.game.is_held() || self.game.is_paused() {
             Some(Code::Paused)
         } else {
             self.stepping.is_some().then_some(Code::Busy)
@@ -473,6 +478,11 @@ impl<R> Live<R> {
                 let tick = self.game.tick();
                 let done = self.stepping.take();
                 self.answers.extend(done.map(|(_, caller)| (caller, Ok(json!({ "tick": tick })))));
+                return;
+            }
+            if self.game.is_paused() {
+                let stopped = self.stepping.take();
+                self.answers.extend(stopped.map(|(_, caller)| (caller, Err(Code::Paused.into()))));
                 return;
             }
             if !between_ticks {
@@ -524,8 +534,10 @@ impl<R> Live<R> {
         }
     }
 
-    /// A seat changed hands or a match began: a game of turns may have somebody to move.
+    /// A seat changed hands or settings, or a match began: what holds the session is decided anew, and a game of turns may
+    /// have somebody to move.
     pub fn seats_changed(&mut self, now: Millis) {
+        self.game.settle_pause(now);
         self.play_turns(now);
     }
 }

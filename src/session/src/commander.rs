@@ -176,7 +176,8 @@ impl Match {
         seats.collect()
     }
 
-    /// Gives a commander's changed settings to the seats that it holds here, and to no others (§7).
+    /// Gives a commander's changed settings to the seats that it holds here, and to no others (§7);
+    /// [`Match::settle_pause`] has to follow.
     pub fn follow(&mut self, commander: &CommanderId, settings: &Settings) {
         for (seat, _) in self.commander_seats().into_iter().filter(|(_, id)| id == commander) {
             if let Some(state) = self.seats.get_mut(&seat) {

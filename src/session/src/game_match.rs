@@ -106,6 +106,10 @@ pub struct Match {
     pub(crate) lobby: Option<Value>,
     pub(crate) round: Round,
     pub(crate) last_wait: u64,
+    /// Since when the session stands still (§18).
+    pub(crate) paused_since: Option<Millis>,
+    /// A side of a game of turns conceded while the session stood still: its tick comes with the end of the pause.
+    pub(crate) concession_due: bool,
     /// One owner held played seats of two sides (§4 "Same-owner opposition"); it stays so.
     pub(crate) opposed: bool,
     /// A seat changed since the last views.
@@ -157,6 +161,8 @@ impl Match {
             lobby: None,
             round: Round::default(),
             last_wait: 0,
+            paused_since: None,
+            concession_due: false,
             opposed: false,
             views_stale: false,
             views_due: false,
@@ -206,7 +212,7 @@ impl Match {
         std::mem::take(&mut self.changes)
     }
 
-    /// `{tick, phase, outcomes, ranks?, sameOwnerOpposed?}`.
+    /// `{tick, phase, outcomes, ranks?, sameOwnerOpposed?, paused?}`.
     pub fn status(&self) -> Value {
         let mut status = json!({
             "tick": self.tick(),
@@ -216,6 +222,9 @@ impl Match {
         if self.opposed {
             status["sameOwnerOpposed"] = json!(true);
         }
+        if let Some(paused) = self.paused() {
+            status["paused"] = paused;
+        }
         if let Some(ranks) = &self.ranks {
             status["ranks"] = ranks.iter().map(|(team, rank)| (team.to_string(), json!(rank))).collect();
         }
@@ -224,9 +233,13 @@ impl Match {
 
     // --- the clock -------------------------------------------------------------------------------------------------
 
-    /// Wall time passed: waits run out, agents become absent, frames become due.
+    /// Wall time passed: waits and pauses run out, agents become absent, frames become due.
     pub fn heartbeat(&mut self, now: Millis) {
         self.settle_start(now);
+        // In a game of turns no due tick would notice that somebody is absent who has to move.
+        if self.is_paused() || self.surface.game.clock() == Clock::Turns {
+            self.settle_pause(now);
+        }
         self.notice_acting(now);
         self.settle_waits(now);
         self.push_observations(now);

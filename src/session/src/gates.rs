@@ -44,7 +44,7 @@ impl Barred {
 
 impl Match {
     /// Sends a person's or an agent's intents, in order: at most [`INTENTS_MAX`], else `invalid`. Fails `internal` when
-    /// the game breaks its own contract, `paused` while the match is held.
+    /// the game breaks its own contract, `paused` while the match is held or paused.
     pub fn act(
         &mut self,
         seat: &Seat,
@@ -52,7 +52,11 @@ impl Match {
         intents: &[Value],
         now: Millis,
     ) -> Result<Vec<Ack>, CallError> {
-        if self.is_held() {
+        if self.surface.game.clock() == Clock::Turns {
+            // A move is a tick, so what holds the session is decided before it.
+            self.settle_pause(now);
+        }
+        if self.is_held() || self.is_paused() {
             return Err(Code::Paused.into());
         }
         if intents.len() > INTENTS_MAX {

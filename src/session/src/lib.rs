@@ -22,6 +22,7 @@ mod library;
 mod mandate;
 mod observer;
 mod outcomes;
+mod pausing;
 mod policy;
 mod policy_slot;
 mod pool;

@@ -89,6 +89,19 @@ pub enum WhenAbsent {
     Bot,
     /// Nothing.
     Hold,
+    /// Nothing, and the whole session stands still (§18). Only in games that declare `pausable`.
+    Pause,
+}
+
+impl WhenAbsent {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Bot => "bot",
+            Self::Hold => "hold",
+            Self::Pause => "pause",
+        }
+    }
 }
 
 /// An owner's instructions to a seat (§7), always conforming to the game's manifest.
@@ -102,14 +115,10 @@ pub struct Mandate {
 impl Mandate {
     /// The mandate of a fresh seat: autonomous, with an empty directive.
     pub fn default_for(manifest: &Manifest, when_absent: WhenAbsent) -> Self {
-        let absent = match when_absent {
-            WhenAbsent::Policy => "policy",
-            WhenAbsent::Bot => "bot",
-            WhenAbsent::Hold => "hold",
-        };
         // `Surface::new` admits only directives that have a default.
         let directive = manifest.directive.default_value();
-        let json = json!({ "autonomy": "autonomous", "directive": directive, "whenAbsent": absent });
+        let json =
+            json!({ "autonomy": "autonomous", "directive": directive, "whenAbsent": when_absent.as_str() });
         Self { json, autonomy: Autonomy::Autonomous, when_absent }
     }
 
@@ -127,6 +136,7 @@ impl Mandate {
         let when_absent = match value["whenAbsent"].as_str() {
             Some("policy") => WhenAbsent::Policy,
             Some("bot") => WhenAbsent::Bot,
+            Some("pause") => WhenAbsent::Pause,
             _ => WhenAbsent::Hold,
         };
         Ok(Self { json: value, autonomy, when_absent })
@@ -152,12 +162,15 @@ impl Mandate {
     }
 }
 
-/// The closed schema of a mandate of this game. `pause` joins `whenAbsent` once pausing exists.
+/// The closed schema of a mandate of this game. `pause` is among the values of `whenAbsent` where the game is pausable (§18).
 pub(crate) fn mandate_schema(manifest: &Manifest) -> Schema {
+    let usual = [WhenAbsent::Policy, WhenAbsent::Bot, WhenAbsent::Hold];
+    let pause = manifest.control.pausable.as_ref().map(|_| WhenAbsent::Pause);
+    let when_absent = usual.into_iter().chain(pause).map(WhenAbsent::as_str);
     let mut fields = vec![
         ("autonomy", t::literals(["autonomous", "supervised"])),
         ("directive", manifest.directive.clone()),
-        ("whenAbsent", t::literals(["policy", "bot", "hold"])),
+        ("whenAbsent", t::literals(when_absent)),
     ];
     if let Some(limits) = &manifest.limits {
         fields.push(("limits", t::opt(limits.clone())));

@@ -289,7 +289,7 @@ impl Match {
     }
 
     /// A side concedes while the others play on (§10 `forfeit`). Nothing happens for a side that conceded before or is
-    /// out of play. Its outcome is final once the game says so.
+    /// out of play. Its outcome is final once the game says so; a session that is paused asks the game when it goes on.
     ///
     /// # Errors
     /// `invalid` for a side that does not play, and in a game that has no such thing; `paused` while the match is held.
@@ -307,7 +307,12 @@ impl Match {
             self.record(&Seat::new(&team, role), Input::Forfeit);
         }
         self.forfeited.insert(team);
+        self.settle_pause(now);
         match self.surface.game.clock() {
+            Clock::Turns if self.is_paused() => {
+                self.concession_due = true;
+                self.settle(now);
+            }
             Clock::Turns => self.step(now),
             Clock::Realtime => self.settle(now),
         }

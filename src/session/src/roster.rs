@@ -154,6 +154,7 @@ impl Match {
     /// Ends what the seat's occupant had there. The same owner keeps their hold in person and their own waits.
     fn detach(&mut self, seat: &Seat, handover: Handover) -> Result<(), CallError> {
         let fresh = fresh_seat(&self.surface, seat.clone(), self.seat(seat)?.bot_level.clone());
+        self.end_pause(seat);
         let state = self.seat_mut(seat)?;
         let mut before = std::mem::replace(state, fresh);
         state.holds = before.holds + 1;
@@ -227,23 +228,27 @@ impl Match {
         }
     }
 
-    /// Changes who controls a seat, on its owner's word. Fails `invalid` for a seat outside the match, and for `policy`
+    /// Changes who controls a seat, on its owner's word; [`Self::settle_pause`] has to follow. Fails `invalid` for a seat outside the match, and for `policy`
     /// without an active policy.
     pub fn set_controller(&mut self, seat: &Seat, controller: Controller) -> Result<(), CallError> {
         let state = self.match_seat(seat)?;
         if controller == Controller::Policy && state.policy.active.is_none() {
             return Err(Code::Invalid.into());
         }
-        state.controller = controller;
+        if state.controller != controller {
+            state.controller = controller;
+            state.renew_pause();
+        }
         self.note_opposition();
         self.seat_changed(seat);
         Ok(())
     }
 
-    /// Replaces a seat's mandate on its owner's word (§7). Fails `invalid` for a seat outside the match too.
+    /// Replaces a seat's mandate on its owner's word (§7); [`Self::settle_pause`] has to follow. Fails `invalid` for a seat
+    /// outside the match too.
     pub fn set_mandate(&mut self, seat: &Seat, mandate: &Value) -> Result<(), CallError> {
         let mandate = Mandate::parse(&self.surface.manifest, mandate)?;
-        self.match_seat(seat)?.mandate = mandate;
+        self.match_seat(seat)?.take_mandate(mandate);
         self.seat_changed(seat);
         Ok(())
     }
@@ -261,6 +266,7 @@ impl Match {
         if let Some(state) = self.seats.get_mut(seat) {
             state.call_started(now);
             self.settle_start(now);
+            self.settle_pause(now);
             self.notice_acting(now);
         }
     }
@@ -272,16 +278,23 @@ impl Match {
         }
     }
 
-    /// What everybody may know of every seat.
+    /// What everybody may know of every seat who sees the match live.
     pub fn seats_json(&self, now: Millis) -> Vec<Value> {
+        self.seats.values().map(|state| self.with_pause(state, state.public_json(now))).collect()
+    }
+
+    /// What listings tell of every seat: nothing that dates from a tick, for observers read them too (§20.9).
+    pub fn listed_seats_json(&self, now: Millis) -> Vec<Value> {
         self.seats.values().map(|state| state.public_json(now)).collect()
     }
 
     /// The seats as this owner sees them: their own with mandate, scopes, policy and approval.
     pub fn seats_json_for(&self, owner: &OwnerId, now: Millis) -> Vec<Value> {
-        let seats = self.seats.values();
-        let mine = |state: &SeatState| state.owner() == Some(owner);
-        seats.map(|state| if mine(state) { state.owner_json(now) } else { state.public_json(now) }).collect()
+        let shown = |state: &SeatState| match state.owner() == Some(owner) {
+            true => state.owner_json(now),
+            false => state.public_json(now),
+        };
+        self.seats.values().map(|state| self.with_pause(state, shown(state))).collect()
     }
 
     /// The seats as the bearer of one seat's human token sees them: that one alone as its owner does (§20).
@@ -289,7 +302,7 @@ impl Match {
         let shown = |state: &SeatState| {
             if state.seat == *own { state.owner_json(now) } else { state.public_json(now) }
         };
-        self.seats.values().map(shown).collect()
+        self.seats.values().map(|state| self.with_pause(state, shown(state))).collect()
     }
 
     pub(crate) fn seat_mut(&mut self, seat: &Seat) -> Result<&mut SeatState, CallError> {

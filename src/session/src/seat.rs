@@ -6,6 +6,7 @@ use crate::cards::Label;
 use crate::chat;
 use crate::commander::{Isolation, Seated, Settings};
 use crate::mandate::{Mandate, Scope, WhenAbsent};
+use crate::pausing::SeatPause;
 use crate::policy_slot::{Origin, PolicySlot};
 use crate::seated_policy::SeatedPolicy;
 use crate::sequencing::Sequence;
@@ -209,6 +210,8 @@ pub(crate) struct SeatState {
     pub(crate) owner_lane: Lane,
     pub(crate) marks: StartMarks,
     presence: Presence,
+    /// Whether it holds the session for its absent agent (§18).
+    pub(crate) pause: SeatPause,
     /// How many holds of the seat there were, this one included.
     pub(crate) holds: u32,
     /// The program that the seat's agent says it runs in (§20.2).
@@ -248,6 +251,7 @@ impl SeatState {
             owner_lane: Lane::default(),
             marks: StartMarks::default(),
             presence: Presence::default(),
+            pause: SeatPause::default(),
             holds: 0,
             harness: None,
             sequence: None,
@@ -287,11 +291,19 @@ impl SeatState {
 
     /// What the seat's commander may do and is asked to do from now on.
     pub(crate) fn take_settings(&mut self, settings: &Settings) {
-        self.mandate = settings.mandate.clone();
+        self.take_mandate(settings.mandate.clone());
         self.scopes = settings.scopes.clone();
         if let Some(level) = &settings.bot_level {
             self.bot_level = level.clone();
             self.bot = None;
+        }
+    }
+
+    /// What the seat's owner asks of it from now on.
+    pub(crate) fn take_mandate(&mut self, mandate: Mandate) {
+        if self.mandate != mandate {
+            self.mandate = mandate;
+            self.renew_pause();
         }
     }
 
@@ -368,11 +380,19 @@ impl SeatState {
                 _ => Acting::Held,
             },
             Controller::Agent if self.agent_present(now) => Acting::Live,
-            Controller::Agent => match self.mandate.when_absent() {
+            Controller::Agent => match self.when_absent() {
                 WhenAbsent::Policy if self.policy.active.is_some() => Acting::Policy,
                 WhenAbsent::Policy | WhenAbsent::Bot => Acting::Bot,
-                WhenAbsent::Hold => Acting::Held,
+                WhenAbsent::Hold | WhenAbsent::Pause => Acting::Held,
             },
+        }
+    }
+
+    /// What the mandate says of an absent agent, where a pause that ran out is `policy` (§18).
+    fn when_absent(&self) -> WhenAbsent {
+        match self.mandate.when_absent() {
+            WhenAbsent::Pause if self.pause == SeatPause::Spent => WhenAbsent::Policy,
+            said => said,
         }
     }
 

@@ -101,7 +101,7 @@ impl Match {
     ///
     /// # Errors
     /// `mode_unavailable` where the game has no sequences, `forbidden` for an owner, who acts in person, `paused` while the
-    /// match is held.
+    /// match is held or paused.
     pub fn sequence(
         &mut self,
         seat: &Seat,
@@ -113,7 +113,7 @@ impl Match {
         if right == Right::Owner {
             return Err(Code::Forbidden.into());
         }
-        if self.is_held() {
+        if self.is_held() || self.is_paused() {
             return Err(Code::Paused.into());
         }
         let acks = judged(&self.surface.manifest, &seat.role, &plan, limits);

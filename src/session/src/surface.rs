@@ -31,10 +31,8 @@ impl Surface {
     /// Checks the game's manifest. All faults come back together.
     pub fn new(game: Arc<dyn Game>) -> Result<Self, Vec<Fault>> {
         let manifest = game.manifest().check()?;
-        let faults: Vec<Fault> =
-            no_default_directive(&manifest).into_iter().chain(unserved_modes(&manifest)).collect();
-        if !faults.is_empty() {
-            return Err(faults);
+        if let Some(fault) = no_default_directive(&manifest) {
+            return Err(vec![fault]);
         }
         let tools = tools::for_manifest(&manifest);
         let records: Value = tools.iter().map(Tool::record).collect();
@@ -81,17 +79,6 @@ fn long_briefings(manifest: &Checked, knowledge: &Knowledge, hash: &str) -> impl
         path: format!("roleDocs.{role}"),
         what: format!("the core briefing of the role has more than {BRIEFING_UNITS_MAX} units"),
         fix: "shorten the game's document, the role's document or the skills' descriptions".into(),
-    })
-}
-
-/// Modes that a manifest may declare and this host does not serve. Advertising them would break §4.
-fn unserved_modes(manifest: &Checked) -> impl Iterator<Item = Fault> {
-    let control = &manifest.control;
-    let declared = [("pausable", control.pausable.is_some())];
-    declared.into_iter().filter(|(_, declared)| *declared).map(|(mode, _)| Fault {
-        path: format!("control.{mode}"),
-        what: "this host does not serve the mode".into(),
-        fix: "leave the mode out".into(),
     })
 }
 

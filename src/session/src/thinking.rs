@@ -40,6 +40,11 @@ impl Round {
         self.settled = false;
     }
 
+    /// Whether a tick is executing.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open
+    }
+
     pub(crate) fn seats_changed(&mut self) {
         self.settled = false;
     }
@@ -61,14 +66,18 @@ impl Round {
 
 impl Match {
     /// Whether a thinking phase would do anything: always in realtime, and in a game of turns once something changed;
-    /// never while the match is held.
+    /// never while the match is held or paused.
     pub fn wants_round(&self) -> bool {
-        !self.is_held() && !self.is_over() && !self.round.open && !self.round.settled
+        !self.is_held() && !self.is_paused() && !self.is_over() && !self.round.open && !self.round.settled
     }
 
     /// Opens the thinking phase of this tick: decides what acts for each seat, lets bots act, and hands out what
-    /// policies think about. `ready` says whether a seat's policy runs and is idle, and which sections it declared.
+    /// policies think about. A session that is found paused opens none (§18). `ready` says whether a seat's policy runs and is idle, and which sections it declared.
     pub fn begin_round(&mut self, now: Millis, ready: &dyn Fn(&Seat) -> Option<Vec<Name>>) -> Vec<Think> {
+        self.settle_pause(now);
+        if self.is_paused() {
+            return Vec::new();
+        }
         self.round.open = true;
         self.round.settled = true;
         self.round.answers.clear();
@@ -111,8 +120,12 @@ impl Match {
         self.round.open && self.round.answers.values().all(Option::is_some)
     }
 
-    /// Closes the thinking phase: policies act in seat order, and a realtime game steps.
+    /// Closes the thinking phase: policies act in seat order, and a realtime game steps. Nothing happens where none is
+    /// open.
     pub fn end_round(&mut self, now: Millis) {
+        if !self.round.open {
+            return;
+        }
         for (seat, answer) in std::mem::take(&mut self.round.answers) {
             if let Some(answer) = answer {
                 self.policy_acts(&seat, answer, now);
