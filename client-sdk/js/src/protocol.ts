@@ -27,6 +27,12 @@ export interface Status {
   readonly ranks?: Json;
   /** One owner holds seats of two sides that are no allies: the match is their own practice. */
   readonly sameOwnerOpposed?: boolean;
+  /** While an absent agent's seat holds the session (§18); `since` is in milliseconds since 1970. */
+  readonly paused?: {
+    readonly tick: number;
+    readonly since: number;
+    readonly seats: readonly (Pause & { readonly team: string; readonly role: string })[];
+  };
   /** While the match is held before its first tick. */
   readonly readiness?: Readiness;
   /** The name of the room's host, while the match is held. */
@@ -66,6 +72,8 @@ export interface Seat {
   readonly aiPlayer: boolean;
   readonly mode: "live" | "policy" | "bot" | "held";
   readonly owner?: { readonly display: string };
+  /** While the seat holds the whole session for its absent agent (§18). */
+  readonly pause?: Pause;
   readonly scopes?: readonly string[];
   readonly mandate?: Mandate;
   readonly botLevel?: string | null;
@@ -73,6 +81,15 @@ export interface Seat {
   /** Why the seat does not run the policy that it was given (§20.5). */
   readonly policyState?: "stale_policy" | "policy_failed";
   readonly approval?: Approval;
+}
+
+/** A seat's hold of the session: `since` and `until` are milliseconds since 1970. */
+export interface Pause {
+  readonly reason: "agent_absent";
+  readonly tick: number;
+  readonly since: number;
+  /** When the longest pause of the game runs out. */
+  readonly until?: number;
 }
 
 /** What an owner allows and asks of the agent on a seat (§7). */

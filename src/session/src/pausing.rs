@@ -6,12 +6,10 @@
 use crate::Millis;
 use crate::game_match::Match;
 use crate::mandate::WhenAbsent;
+use crate::replay::{Input, PAUSE_REASON, ResumeReason};
 use crate::seat::SeatState;
 use playerthree_game::{Controller, Seat};
 use serde_json::{Value, json};
-
-/// Why a seat holds the session. There is one reason.
-pub(crate) const AGENT_ABSENT: &str = "agent_absent";
 
 /// A seat's hold of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,65 +33,36 @@ pub(crate) enum SeatPause {
     Spent,
 }
 
-/// Why a seat stopped holding the session (§18).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resumed {
-    /// Its agent called.
-    Present,
-    /// Its controller or mandate changed, its hold ended, or its side went out of play.
-    Owner,
-    /// The longest pause ran out.
-    Timeout,
-}
-
-impl Resumed {
-    /// The reason on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Present => "present",
-            Self::Owner => "owner",
-            Self::Timeout => "timeout",
-        }
-    }
-}
-
-/// One change of what holds the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
-    Paused,
-    Resumed(Resumed),
-}
-
 impl SeatState {
     fn holds_session(&self) -> bool {
         matches!(self.pause, SeatPause::Holding(_))
     }
 
     /// What the seat's hold comes to now; `fresh` is one that begins now. Nothing: it is as it was.
-    fn settle_pause(&mut self, is_in_play: bool, fresh: Pause) -> Option<Change> {
+    fn settle_pause(&mut self, is_in_play: bool, fresh: Pause) -> Option<Input> {
         let now = fresh.since;
         let asked_for = is_in_play
             && self.controller == Controller::Agent
             && self.mandate.when_absent() == WhenAbsent::Pause;
         let (next, reason) = if !asked_for {
-            (SeatPause::None, Resumed::Owner)
+            (SeatPause::None, ResumeReason::Owner)
         } else if self.agent_present(now) {
-            (SeatPause::None, Resumed::Present)
+            (SeatPause::None, ResumeReason::Present)
         } else {
             match self.pause {
                 SeatPause::Holding(Pause { until: Some(until), .. }) if now >= until => {
-                    (SeatPause::Spent, Resumed::Timeout)
+                    (SeatPause::Spent, ResumeReason::Timeout)
                 }
                 SeatPause::None => {
                     self.pause = SeatPause::Holding(fresh);
-                    return Some(Change::Paused);
+                    return Some(Input::Pause);
                 }
                 SeatPause::Holding(_) | SeatPause::Spent => return None,
             }
         };
         let held = self.holds_session();
         self.pause = next;
-        held.then_some(Change::Resumed(reason))
+        held.then_some(Input::Resume(reason))
     }
 
     /// The owner changed the seat: a pause that ran out may begin anew.
@@ -137,7 +106,7 @@ impl Match {
         let longest = limits.max_pause_seconds.map(|seconds| u64::from(seconds) * 1000);
         let until = longest.map(|longest| now.saturating_add(longest));
         let fresh = Pause { tick: self.tick(), since: now, until };
-        let mut changes: Vec<(Seat, Change)> = Vec::new();
+        let mut changes: Vec<(Seat, Input)> = Vec::new();
         for state in self.seats.values_mut() {
             let is_in_play = !self.outcomes.get(&state.seat.team).is_some_and(|outcome| outcome.is_final());
             let change = state.settle_pause(is_in_play, fresh);
@@ -166,16 +135,18 @@ impl Match {
     /// The seat's occupant is detached: what it held the session for is gone with it.
     pub(crate) fn end_pause(&mut self, seat: &Seat) {
         if self.seats.get(seat).is_some_and(SeatState::holds_session) {
-            self.note_pause(seat, Change::Resumed(Resumed::Owner));
+            self.note_pause(seat, Input::Resume(ResumeReason::Owner));
         }
     }
 
-    /// Everybody is told, and in a game of turns somebody may have to move now.
-    fn note_pause(&mut self, seat: &Seat, change: Change) {
-        match change {
-            Change::Paused => tracing::info!(%seat, reason = AGENT_ABSENT, "pause"),
-            Change::Resumed(reason) => tracing::info!(%seat, reason = reason.as_str(), "resume"),
+    /// A seat began or ceased to hold the session: it is recorded, everybody is told, and in a game of turns somebody may
+    /// have to move now.
+    fn note_pause(&mut self, seat: &Seat, change: Input) {
+        match &change {
+            Input::Resume(reason) => tracing::info!(%seat, reason = reason.as_str(), "resume"),
+            _ => tracing::info!(%seat, reason = PAUSE_REASON, "pause"),
         }
+        self.record(seat, change);
         self.changes.seats = true;
         self.changes.status = true;
         self.round.seats_changed();
@@ -192,7 +163,7 @@ impl Match {
     /// `{reason, tick, since, until?}` of a seat that holds the session.
     fn pause_json(&self, state: &SeatState) -> Option<Value> {
         let SeatPause::Holding(Pause { tick, since, until }) = state.pause else { return None };
-        let mut pause = json!({ "reason": AGENT_ABSENT, "tick": tick, "since": self.observers.wall(since) });
+        let mut pause = json!({ "reason": PAUSE_REASON, "tick": tick, "since": self.observers.wall(since) });
         if let Some(until) = until {
             pause["until"] = json!(self.observers.wall(until));
         }

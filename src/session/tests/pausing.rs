@@ -152,7 +152,11 @@ fn a_session_is_paused_while_any_seat_holds_it() {
     assert_eq!(held(&game), 1);
     // §18: while paused the host decides again with time alone.
     game.heartbeat(PRESENCE_MS);
-    assert_eq!((held(&game), game.paused().unwrap()["since"].clone()), (2, json!(EPOCH)), "since a call found it so");
+    assert_eq!(
+        (held(&game), game.paused().unwrap()["since"].clone()),
+        (2, json!(EPOCH)),
+        "since a call found it so"
+    );
     game.heartbeat(1_000_000 * PRESENCE_MS);
     assert_eq!(held(&game), 2, "nothing but presence or an owner ends it");
     calls(&mut game, &lead("a"), 1_000_000 * PRESENCE_MS);
@@ -365,6 +369,47 @@ fn a_held_match_is_not_paused() {
     game.start(0);
     tick(&mut game, 0);
     assert_eq!((game.is_paused(), game.tick()), (true, 0));
+}
+
+/// The transitions that the match recorded.
+fn transitions(game: &Match) -> Vec<Value> {
+    let replay: Value = serde_json::from_str(&game.replay().unwrap().to_text()).unwrap();
+    let entries = replay["entries"].as_array().unwrap().iter();
+    entries.filter(|entry| entry[3] == "pause" || entry[3] == "resume").cloned().collect()
+}
+
+/// §18, §10: each transition is recorded once, at its tick, with its closed reason.
+#[test]
+fn a_replay_keeps_every_transition_with_its_reason() {
+    let (mut game, _) = waiting_for_ann(pausable(Clock::Realtime, Some(60)));
+    tick(&mut game, 0);
+    tick(&mut game, 100);
+    calls(&mut game, &lead("a"), 200);
+    tick(&mut game, 300);
+    tick(&mut game, 200 + PRESENCE_MS);
+    game.heartbeat(200 + PRESENCE_MS + 60_000);
+    tick(&mut game, 100_000);
+    calls(&mut game, &lead("a"), 100_000);
+    tick(&mut game, 200_000);
+    game.set_controller(&lead("a"), Controller::Human).unwrap();
+    game.settle_pause(200_000);
+    game.set_controller(&lead("a"), Controller::Agent).unwrap();
+    game.settle_pause(200_000);
+    game.assign(&lead("a"), Occupant::Nobody).unwrap();
+    game.settle_pause(200_000);
+    let pause = |tick: u64| json!([tick, "a", "lead", "pause", "agent_absent"]);
+    let resume = |tick: u64, reason: &str| json!([tick, "a", "lead", "resume", reason]);
+    let expected = [
+        pause(0),
+        resume(0, "present"),
+        pause(1),
+        resume(1, "timeout"),
+        pause(2),
+        resume(2, "owner"),
+        pause(2),
+        resume(2, "owner"),
+    ];
+    assert_eq!(transitions(&game), expected);
 }
 
 /// §8: `hold` is not `pause`, and a game that could pause does not for it.

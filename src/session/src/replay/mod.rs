@@ -7,6 +7,7 @@ mod entry;
 mod envelope;
 mod recorder;
 
+pub(crate) use entry::PAUSE_REASON;
 pub use entry::{Entry, Input, JsonText, ResumeReason};
 pub use envelope::{FORMAT, Replay, VERSION, Window};
 pub(crate) use recorder::Recorder;
