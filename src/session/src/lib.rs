@@ -69,8 +69,9 @@ pub use pool::{
 };
 pub use practice::Practice;
 pub use replay::{
-    Entry, FORMAT as REPLAY_FORMAT, Input, JsonText, NotKept, RECORDED_BYTES_MAX, Replay, ResumeReason,
-    VERSION as REPLAY_VERSION, Window,
+    ENTRIES_MAX, Entry, EntryFault, FORMAT as REPLAY_FORMAT, Input, JsonText, NoPerspective, NotKept,
+    Perspective, Position, RECORDED_BYTES_MAX, REPLAY_BYTES_MAX, Replay, ReplayError, ResumeReason,
+    TICKS_MAX, VERSION as REPLAY_VERSION, Watch, Window, replay_match,
 };
 pub use seat::{Handover, Occupant, OwnerControl, OwnerId, PRESENCE_MS, Right};
 pub use seated_policy::{FromLibrary, PolicyCode, SeatedPolicy};

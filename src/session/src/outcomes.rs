@@ -4,7 +4,7 @@
 use crate::game_match::Match;
 use crate::replay::Input;
 use crate::{CallError, Code, Millis};
-use playerthree_game::{Clock, Controller, Name, Outcome, Seat};
+use playerthree_game::{Clock, Controller, GameMatch, Name, Outcome, Seat};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest name of an alliance, in bytes.
@@ -100,6 +100,40 @@ impl Parties {
         };
         self.teams.iter().map(|team| (team.clone(), rank(team))).collect()
     }
+
+    /// The game's ranks, or ranks by outcome where it gives none or no competition ranking.
+    pub(crate) fn final_ranks(
+        &self,
+        game: &dyn GameMatch,
+        outcomes: &BTreeMap<Name, Outcome>,
+    ) -> BTreeMap<Name, u32> {
+        let from_game: Option<BTreeMap<Name, u32>> =
+            self.teams.iter().map(|team| Some((team.clone(), game.rank(team)?))).collect();
+        let valid = from_game.filter(|ranks| self.is_ranking(ranks));
+        valid.unwrap_or_else(|| self.ranks_by_outcome(outcomes))
+    }
+
+    /// A single first-placed party wins, a shared first place draws, the rest lose.
+    fn placed(&self, placements: &BTreeMap<Name, u32>) -> BTreeMap<Name, Outcome> {
+        let first: BTreeSet<Vec<Name>> =
+            placements.iter().filter(|(_, rank)| **rank == 1).map(|(team, _)| self.party_of(team)).collect();
+        let best = if first.len() == 1 { Outcome::Win } else { Outcome::Draw };
+        let outcome = |rank: u32| if rank == 1 { best } else { Outcome::Loss };
+        placements.iter().map(|(team, rank)| (team.clone(), outcome(*rank))).collect()
+    }
+
+    /// Whether a host can have declared these final outcomes and ranks together (§10 `end`).
+    pub(crate) fn could_be_declared(
+        &self,
+        outcomes: &BTreeMap<Name, Outcome>,
+        ranks: &BTreeMap<Name, u32>,
+    ) -> bool {
+        let agree =
+            |team: &Name| self.party_of(team).iter().all(|ally| outcomes.get(ally) == outcomes.get(team));
+        let by_outcome = || self.ranks_by_outcome(outcomes) == *ranks;
+        let by_place = || self.is_ranking(ranks) && self.placed(ranks) == *outcomes;
+        self.teams.iter().all(agree) && (by_outcome() || by_place())
+    }
 }
 
 /// The wanted sides in manifest order: a nonempty subset without repeats.
@@ -193,7 +227,7 @@ impl Match {
             self.take_out(team, outcome);
         }
         if self.ranks.is_none() && self.is_over() {
-            self.ranks = Some(self.final_ranks());
+            self.ranks = Some(self.parties.final_ranks(&*self.game, &self.outcomes));
         }
     }
 
@@ -215,14 +249,6 @@ impl Match {
         self.changes.policies_ended.extend(seats);
         self.changes.status = true;
         self.outcomes.insert(team, outcome);
-    }
-
-    /// The game's ranks, or ranks by outcome where it gives none or no competition ranking.
-    fn final_ranks(&self) -> BTreeMap<Name, u32> {
-        let from_game: Option<BTreeMap<Name, u32>> =
-            self.teams().iter().map(|team| Some((team.clone(), self.game.rank(team)?))).collect();
-        let valid = from_game.filter(|ranks| self.parties.is_ranking(ranks));
-        valid.unwrap_or_else(|| self.parties.ranks_by_outcome(&self.outcomes))
     }
 
     /// Declares final outcomes (§10 `end`), of a match that is held too. Nothing happens once the match is over.
@@ -262,7 +288,7 @@ impl Match {
                 if !self.parties.is_ranking(&placements) {
                     return Err(Code::Invalid.into());
                 }
-                (self.placed(&placements), Some(placements))
+                (self.parties.placed(&placements), Some(placements))
             }
         };
         let fits = |(team, outcome): (&Name, &Outcome)| match self.outcome(team) {
@@ -274,18 +300,6 @@ impl Match {
         }
         let ranks = placements.unwrap_or_else(|| self.parties.ranks_by_outcome(&outcomes));
         Ok(Final { outcomes, ranks })
-    }
-
-    /// A single first-placed party wins, a shared first place draws, the rest lose.
-    fn placed(&self, placements: &BTreeMap<Name, u32>) -> BTreeMap<Name, Outcome> {
-        let first: BTreeSet<Vec<Name>> = placements
-            .iter()
-            .filter(|(_, rank)| **rank == 1)
-            .map(|(team, _)| self.parties.party_of(team))
-            .collect();
-        let best = if first.len() == 1 { Outcome::Win } else { Outcome::Draw };
-        let outcome = |rank: u32| if rank == 1 { best } else { Outcome::Loss };
-        placements.iter().map(|(team, rank)| (team.clone(), outcome(*rank))).collect()
     }
 
     /// A side concedes while the others play on (§10 `forfeit`). Nothing happens for a side that conceded before or is

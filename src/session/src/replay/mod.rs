@@ -5,10 +5,20 @@
 
 mod entry;
 mod envelope;
+mod error;
+mod execution;
+mod position;
+mod read;
 mod recorder;
+mod showing;
 
 pub(crate) use entry::PAUSE_REASON;
 pub use entry::{Entry, Input, JsonText, ResumeReason};
 pub use envelope::{FORMAT, Replay, VERSION, Window};
+pub use error::{EntryFault, ReplayError};
+pub use execution::{Watch, replay_match};
+pub use position::Position;
+pub use read::{ENTRIES_MAX, REPLAY_BYTES_MAX, TICKS_MAX};
 pub(crate) use recorder::Recorder;
 pub use recorder::{NotKept, RECORDED_BYTES_MAX};
+pub use showing::{NoPerspective, Perspective};

@@ -2,6 +2,7 @@
 
 mod judging;
 mod modes;
+mod replaying;
 
 use crate::common::{agent_command, config, surface};
 use crate::model::{Finals, NAMES, SeatModel, occupant, owner_id};
@@ -68,6 +69,8 @@ impl Seen {
             "absent bot",
             "absent policy",
             "absent held",
+            "replayed",
+            "replayed to its end",
         ];
         for what in wanted {
             assert!(self.0.contains_key(what), "never: {what}; seen: {:?}", self.0);
@@ -93,6 +96,7 @@ pub(crate) struct Driver {
     texts: u32,
     probes: Vec<(usize, Activation)>,
     ranks: Option<Value>,
+    reading: replaying::Reading,
     pub(crate) seen: Seen,
 }
 
@@ -126,6 +130,7 @@ impl Driver {
             texts: 0,
             probes: Vec::new(),
             ranks: None,
+            reading: replaying::Reading::default(),
             seen: Seen::default(),
         }
     }
@@ -174,6 +179,7 @@ impl Driver {
         }
         self.take_changes();
         self.judge();
+        self.judge_replay();
     }
 
     // --- operations --------------------------------------------------------------------------------------------------
