@@ -5,8 +5,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash, createHmac } from "node:crypto";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { Agent } from "./playerthree.mjs";
-import { build } from "./server.mjs";
+import { Agent, executable } from "./playerthree.mjs";
 
 /** An MCP client that was given an address and nothing else; headers are for credentials that are no part of it. */
 export async function toolsAt(server, path, headers = {}) {
@@ -94,10 +93,9 @@ export class Chain {
   }
 }
 
-/** Runs the program with arguments and standard input; `{code, out, err}`. */
-export async function run(args, input = "") {
-  const executable = process.env.PLAYERTHREE_BIN ?? (await build("playerthree", { bin: "playerthree" }));
-  const child = spawn(executable, args, { stdio: ["pipe", "pipe", "pipe"] });
+/** Runs the program with arguments, standard input and more variables; `{code, out, err}`. */
+export async function run(args, input = "", env = {}) {
+  const child = spawn(await executable(), args, { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, ...env } });
   const text = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (data) => (text.out += data));
   child.stderr.setEncoding("utf8").on("data", (data) => (text.err += data));

@@ -10,11 +10,15 @@ import { applyDelta } from "../../client-sdk/js/dist/playerthree.js";
 import { Inbox, within } from "./rooms.mjs";
 import { build, start } from "./server.mjs";
 
-/** Starts the program named by PLAYERTHREE_BIN, or a debug build of it, on a free port. */
+/** The program named by PLAYERTHREE_BIN, or a debug build of it. */
+export async function executable() {
+  return process.env.PLAYERTHREE_BIN ?? build("playerthree", { bin: "playerthree" });
+}
+
+/** Starts the program on a free port. */
 export async function startPlayerThree(args = [], env = {}) {
-  const executable = process.env.PLAYERTHREE_BIN ?? (await build("playerthree", { bin: "playerthree" }));
   const data = await mkdtemp(join(tmpdir(), "playerthree-"));
-  return start(executable, ["serve", "--port", "0", "--data", data, ...args], { env });
+  return start(await executable(), ["serve", "--port", "0", "--data", data, ...args], { env });
 }
 
 /** Logs a name in and returns an SDK client that joins as that person. */

@@ -1,5 +1,8 @@
 //! The `playerthree` command: parsing and one call.
 
+mod bridge;
+mod connect;
+mod credential;
 mod demo;
 mod download;
 mod homes;
@@ -39,6 +42,10 @@ enum Command {
     Lint(lint::Args),
     /// Tries out a policy from the shell
     Policy(policy::Args),
+    // Its arguments describe it at length.
+    Mcp(bridge::Args),
+    // Its arguments describe it at length.
+    Connect(connect::Args),
     /// Manages your commanders, connections and seats on a running server
     Owner(owner::Args),
     /// Verifies a log of hash-chained games, from a file or a server: exit status 0 valid, 1 faulty, 2 no verdict
@@ -57,6 +64,8 @@ fn main() -> ExitCode {
         Command::Load(args) => run_load(args).map(|()| ExitCode::SUCCESS),
         Command::Lint(args) => lint::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Policy(args) => policy::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Mcp(args) => bridge::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Connect(args) => connect::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Owner(args) => owner::run(args).map(|()| ExitCode::SUCCESS),
         Command::Verify(args) => Ok(verify::run(&args)),
         Command::Canonicalize(args) => verify::run_canonicalize(args),

@@ -1,18 +1,15 @@
 //! `playerthree owner`: the demo's owners' API from the shell. A token never stands on a command line, where others could
 //! read it.
 
+use crate::credential;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
-use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Longest answer that is read.
 const ANSWER_BYTES: u64 = 4 << 20;
-
-/// Longest file with a token.
-const TOKEN_BYTES: u64 = 256;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -192,7 +189,11 @@ fn escape(part: &str) -> String {
 /// Sends the request and prints its answer.
 #[expect(clippy::print_stdout, reason = "the answer is what was asked for")]
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
-    let token = if args.command.needs_token() { Some(token(args.token_file)?) } else { None };
+    let token = if args.command.needs_token() {
+        Some(credential::read(args.token_file, "PLAYERTHREE_OWNER_TOKEN")?)
+    } else {
+        None
+    };
     let answer = send(&args.server, &args.command.ask(), token.as_deref())?;
     println!("{}", serde_json::to_string_pretty(&answer)?);
     Ok(())
@@ -236,18 +237,6 @@ fn send(server: &str, ask: &Ask, token: Option<&str>) -> anyhow::Result<Value> {
         }
     }
     Ok(answer)
-}
-
-fn token(file: Option<PathBuf>) -> anyhow::Result<String> {
-    let Some(path) = file else {
-        return std::env::var("PLAYERTHREE_OWNER_TOKEN").context(
-            "no login: give --token-file or set PLAYERTHREE_OWNER_TOKEN to the token that `login` printed",
-        );
-    };
-    let mut token = String::new();
-    let file = File::open(path).context("cannot read the token file")?;
-    file.take(TOKEN_BYTES).read_to_string(&mut token).context("cannot read the token file")?;
-    Ok(token.trim().to_owned())
 }
 
 #[cfg(test)]
