@@ -45,6 +45,17 @@ pub struct SignIn {
     pub resource_metadata: String,
 }
 
+/// What becomes of clients that open with the handshake of a revision before 2026-07-28. A seat token never speaks one
+/// (§20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Legacy {
+    /// Clients with a persistent credential (§5: a commander's token, a sign-in, a toolbox's token) are answered, each
+    /// request on its own; no session is kept.
+    Stateless,
+    /// They are refused like every other revision, -32022.
+    Off,
+}
+
 /// How the endpoint is served.
 #[derive(Clone, Debug)]
 pub struct McpConfig {
@@ -56,6 +67,8 @@ pub struct McpConfig {
     pub hosts: Vec<String>,
     /// What a client without a good credential is pointed at (§5). Toolboxes have no sign-in.
     pub sign_in: Vec<SignIn>,
+    /// Clients of older revisions.
+    pub legacy: Legacy,
     /// The bounds.
     pub limits: Limits,
     /// Ends calls in flight and streams when it fires. The server's accept loop is not its business.

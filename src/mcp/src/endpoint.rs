@@ -2,7 +2,7 @@
 //! that is carried out, and its session comes back in a header (§20); a commander token has no session.
 
 use crate::agent::Agent;
-use crate::config::McpConfig;
+use crate::config::{Legacy, McpConfig};
 use crate::guard::{self, Method};
 use crate::handler::Handler;
 use crate::lease::{Admission, Claimed, Leases};
@@ -90,13 +90,20 @@ impl Mount for Endpoint {
         Agent::find(&self.agents, token)
     }
 
+    fn may_speak_older(&self, agent: &Agent) -> bool {
+        match agent {
+            Agent::Seat(_) => false,
+            Agent::Commander(_) => self.config.legacy == Legacy::Stateless,
+        }
+    }
+
     fn has_tool(&self, name: &str) -> bool {
         surface::is_tool(name)
     }
 
     fn admit(&self, agent: &Agent, headers: &HeaderMap, method: Method) -> Result<Handler, Refusal> {
         let admission = match (method, agent) {
-            (Method::Discover, _) => Admission::Discovery,
+            (Method::Discover | Method::Initialize | Method::Ping, _) => Admission::Discovery,
             (Method::ListTools | Method::CallTool, Agent::Seat(grant)) => {
                 Admission::of(&self.leases, grant, guard::session(headers)).ok_or(Refusal::Session)?
             }
@@ -110,7 +117,7 @@ impl Mount for Endpoint {
             Refusal::Internal
         })?;
         let (agent, shutdown) = (agent.clone(), self.config.shutdown.clone());
-        Ok(Handler { agent, offer, admission, shutdown })
+        Ok(Handler { agent, offer, method, admission, shutdown })
     }
 }
 

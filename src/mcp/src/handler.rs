@@ -2,14 +2,15 @@
 //! that can be checked before; claiming the lease is the first thing that happens here.
 
 use crate::agent::Agent;
+use crate::guard::Method;
 use crate::lease::{Admission, Lease};
 use crate::progress::{Progress, told};
 use crate::surface::Offer;
 use crate::{call, hello};
 use playerthree_session::Code;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, DiscoverResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerConfig,
+    CallToolRequestParams, CallToolResponse, DiscoverResult, InitializeRequestParams, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -35,6 +36,8 @@ pub(crate) struct Handler {
     pub(crate) agent: Agent,
     /// The game's tools.
     pub(crate) offer: Arc<Offer>,
+    /// What it asks for.
+    pub(crate) method: Method,
     /// How the request gets its lease.
     pub(crate) admission: Admission,
     /// Fires when the server stops.
@@ -54,7 +57,17 @@ impl ServerHandler for Handler {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        hello::versions()
+        hello::versions(self.method)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // An older client says this once; its later requests say nothing of it.
+        self.agent.introduce(&request.client_info.name);
+        self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {

@@ -1,14 +1,18 @@
 //! What a client is told about a mount before anything else: name, version, revision and the reading order.
 
+use crate::guard::{Method, OLDER};
 use crate::surface::STATIC_TTL_MS;
 use rmcp::model::{
     CacheScope, DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities, ServerConfig,
 };
 use std::borrow::Cow;
 
-/// The one revision that is spoken.
-pub(crate) fn versions() -> Cow<'static, [ProtocolVersion]> {
-    Cow::Borrowed(&[ProtocolVersion::V_2026_07_28])
+/// The revisions that a request may agree on: the one that is spoken, and for a handshake of the older era those of it.
+pub(crate) fn versions(method: Method) -> Cow<'static, [ProtocolVersion]> {
+    match method {
+        Method::Initialize => Cow::Borrowed(&OLDER),
+        _ => Cow::Borrowed(&[ProtocolVersion::V_2026_07_28]),
+    }
 }
 
 /// The server with the instructions of one mount.
@@ -21,7 +25,7 @@ pub(crate) fn info(instructions: &str) -> ServerConfig {
 
 /// The answer to `server/discover`.
 pub(crate) fn discovered(info: ServerConfig) -> DiscoverResult {
-    let mut result = DiscoverResult::from_server_info(versions().into_owned(), info);
+    let mut result = DiscoverResult::from_server_info(versions(Method::Discover).into_owned(), info);
     result.ttl_ms = STATIC_TTL_MS;
     result.cache_scope = CacheScope::Private;
     result

@@ -22,7 +22,7 @@ mod surface;
 mod toolbox;
 mod transport;
 
-pub use config::{Limits, McpConfig, SignIn};
+pub use config::{Legacy, Limits, McpConfig, SignIn};
 pub use playerthree_session::Tool;
 pub use toolbox::{BadToolSchema, Failed, Toolbox};
 

@@ -2,7 +2,7 @@
 //! are those of `/mcp`; the credentials are the toolbox's own, as a bearer or, for clients that can only be given an
 //! address, as the last part of the path.
 
-use crate::config::{Limits, McpConfig};
+use crate::config::{Legacy, Limits, McpConfig};
 use crate::guard::{self, Method};
 use crate::hello;
 use crate::quota::{Place, Quota};
@@ -146,6 +146,10 @@ impl<T: Toolbox> Mount for ToolMount<T> {
         self.shared.toolbox.find(token)
     }
 
+    fn may_speak_older(&self, _caller: &T::Caller) -> bool {
+        self.config.legacy == Legacy::Stateless
+    }
+
     fn has_tool(&self, name: &str) -> bool {
         self.shared.offer.tool(name).is_some()
     }
@@ -154,12 +158,13 @@ impl<T: Toolbox> Mount for ToolMount<T> {
         &self,
         caller: &T::Caller,
         _headers: &HeaderMap,
-        _method: Method,
+        method: Method,
     ) -> Result<ToolVisit<T>, Refusal> {
         Ok(ToolVisit {
             shared: Arc::clone(&self.shared),
             quota: self.quota(caller, &self.config.limits),
             caller: caller.clone(),
+            method,
             shutdown: self.config.shutdown.clone(),
         })
     }
@@ -170,6 +175,7 @@ pub(crate) struct ToolVisit<T: Toolbox> {
     shared: Arc<Shared<T>>,
     caller: T::Caller,
     quota: Arc<Quota>,
+    method: Method,
     shutdown: CancellationToken,
 }
 
@@ -179,6 +185,7 @@ impl<T: Toolbox> Clone for ToolVisit<T> {
             shared: Arc::clone(&self.shared),
             caller: self.caller.clone(),
             quota: Arc::clone(&self.quota),
+            method: self.method,
             shutdown: self.shutdown.clone(),
         }
     }
@@ -242,7 +249,7 @@ impl<T: Toolbox> ServerHandler for ToolVisit<T> {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        hello::versions()
+        hello::versions(self.method)
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -310,8 +317,14 @@ mod tests {
     async fn quotas_are_forgotten_only_when_nobody_gains_by_it() {
         let limits = Limits::default();
         let shutdown = CancellationToken::new();
-        let config =
-            McpConfig { origins: Vec::new(), hosts: Vec::new(), sign_in: Vec::new(), limits, shutdown };
+        let config = McpConfig {
+            origins: Vec::new(),
+            hosts: Vec::new(),
+            sign_in: Vec::new(),
+            legacy: Legacy::Off,
+            limits,
+            shutdown,
+        };
         let mount = ToolMount::new(config, Empty).unwrap();
         let in_flight = mount.quota(&0, &limits);
         for caller in 1..KEPT_QUOTAS {

@@ -4,7 +4,7 @@
 //! A mount says whom a credential stands for and what is done for them; it can skip none of the steps.
 
 use crate::config::McpConfig;
-use crate::guard::{self, Incoming, Method, Request};
+use crate::guard::{self, Era, Incoming, Method, Request};
 use crate::refusal::{Refusal, Refused};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -29,6 +29,9 @@ pub(crate) trait Mount: Send + Sync {
 
     /// Whom a well-formed token stands for, if it is good.
     fn find(&self, token: &str) -> Option<Self::Caller>;
+
+    /// Whether the caller may speak a revision before the one that is spoken.
+    fn may_speak_older(&self, caller: &Self::Caller) -> bool;
 
     /// Whether a tool of this name exists.
     fn has_tool(&self, name: &str) -> bool;
@@ -93,19 +96,31 @@ async fn answer<M: Mount>(
     request: &Request,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    guard::agreed(headers, request)?;
-    let method = Method::of(request, |name| mount.has_tool(name))?;
+    let era = match Era::of(headers, request) {
+        Era::Older if mount.may_speak_older(caller) => Era::Older,
+        Era::Older | Era::Current => {
+            guard::agreed(headers, request)?;
+            Era::Current
+        }
+    };
+    let method = Method::of(request, era, |name| mount.has_tool(name))?;
     let visit = mount.admit(caller, headers, method)?;
-    let response = dispatch(mount.config(), visit.clone(), headers, body).await;
+    let response = dispatch(mount.config(), visit.clone(), era, headers, body).await;
     finished(&visit, response)
 }
 
 /// Hands a request to the protocol library, with the headers that the library reads and no others.
-async fn dispatch<V: Visit>(config: &McpConfig, visit: V, headers: &HeaderMap, body: Bytes) -> Response {
+async fn dispatch<V: Visit>(
+    config: &McpConfig,
+    visit: V,
+    era: Era,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Response {
     let settings = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_stateless_protocol_metadata_required(true)
+        .with_stateless_protocol_metadata_required(era == Era::Current)
         .disable_allowed_hosts()
         .with_max_request_body_bytes(config.limits.body_bytes)
         .with_cancellation_token(visit.cut());

@@ -8,7 +8,7 @@ mod support;
 use axum::Router;
 use axum::body::Body;
 use http::{Method, StatusCode};
-use playerthree_mcp::{BadToolSchema, Failed, Limits, McpConfig, Tool, Toolbox, toolbox_router};
+use playerthree_mcp::{BadToolSchema, Failed, Legacy, Limits, McpConfig, Tool, Toolbox, toolbox_router};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use support::{Answer, HOST, ORIGIN, Post};
@@ -84,6 +84,7 @@ impl Mounted {
             origins: vec![ORIGIN.into()],
             hosts: vec![HOST.into()],
             sign_in: Vec::new(),
+            legacy: Legacy::Stateless,
             limits: Limits::default(),
             shutdown: shutdown.clone(),
         };
@@ -195,6 +196,7 @@ async fn an_answer_that_breaks_its_schema_does_not_leave_and_a_failure_has_its_c
         origins: Vec::new(),
         hosts: Vec::new(),
         sign_in: Vec::new(),
+        legacy: Legacy::Stateless,
         limits: Limits::default(),
         shutdown: CancellationToken::new(),
     };

@@ -13,7 +13,7 @@ use playerthree_binding::{BODY_BYTES_MAX, GameRooms, Matches};
 use playerthree_dots::Dots;
 use playerthree_game::Game;
 use playerthree_host::{Accounts, Agents, POLICY_PLACES, PolicyPlaces};
-use playerthree_mcp::{Limits, McpConfig, SignIn};
+use playerthree_mcp::{Legacy, Limits, McpConfig, SignIn};
 use playerthree_pipes::Pipes;
 use playerthree_rooms::builtin::{Lobby, Relay};
 use playerthree_rooms::{Config, Origins, Server, ServerBuilder};
@@ -64,6 +64,10 @@ pub(crate) struct Args {
     /// agents in under it over HTTPS. Loopback names with the server's port are always allowed
     #[arg(long = "allow-host", value_name = "HOST:PORT")]
     hosts: Vec<String>,
+    /// Whether MCP clients of the revisions 2025-06-18 and 2025-11-25 are answered too where their credential lasts (a
+    /// commander's token, a sign-in, an agent's of the pipes). Seat tokens never speak them
+    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off", hide_possible_values = true)]
+    mcp_legacy: Switch,
     /// Proxies in front of the server that each add the caller's address to X-Forwarded-For, 0 to 16
     #[arg(long, default_value_t = 0, value_name = "N")]
     trusted_proxies: usize,
@@ -77,6 +81,13 @@ pub(crate) struct Args {
     /// has time. Default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=1024))]
     room_threads: Option<u16>,
+}
+
+/// Whether something is done.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -220,7 +231,12 @@ fn mcp_config(address: SocketAddr, args: &Args, sites: &[Site]) -> McpConfig {
     let sign_in =
         |site: &Site| SignIn { host: site.host().to_owned(), resource_metadata: site.resource_metadata() };
     let sign_in = sites.iter().map(sign_in).collect();
-    McpConfig { origins, hosts, sign_in, limits: Limits::default(), shutdown: CancellationToken::new() }
+    let legacy = match args.mcp_legacy {
+        Switch::On => Legacy::Stateless,
+        Switch::Off => Legacy::Off,
+    };
+    let (limits, shutdown) = (Limits::default(), CancellationToken::new());
+    McpConfig { origins, hosts, sign_in, legacy, limits, shutdown }
 }
 
 /// The names where owners can sign in: those that the operator adds, over HTTPS, and the own machine's without. Another

@@ -14,7 +14,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use playerthree_agent_command::AgentCommand;
 use playerthree_auth::{AuthConfig, AuthorizationServer, Owners, SignedIn, Site};
 use playerthree_host::{Agents, PolicyPlaces};
-use playerthree_mcp::{Limits, McpConfig, SignIn};
+use playerthree_mcp::{Legacy, Limits, McpConfig, SignIn};
 use playerthree_sandbox::Workers;
 use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, Metadata, OwnerId, Surface};
 use serde_json::{Value, json};
@@ -103,6 +103,7 @@ impl House {
             origins: Vec::new(),
             hosts: vec![HOST.into(), "unsigned.example".into()],
             sign_in,
+            legacy: Legacy::Stateless,
             limits: Limits::default(),
             shutdown: CancellationToken::new(),
         };

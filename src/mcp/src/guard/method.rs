@@ -2,6 +2,7 @@
 //! library underneath could answer.
 
 use super::envelope::Request;
+use super::era::Era;
 use crate::refusal::Refusal;
 use serde_json::{Map, Value};
 
@@ -10,6 +11,10 @@ use serde_json::{Map, Value};
 pub(crate) enum Method {
     /// `server/discover`: static, and it claims nothing.
     Discover,
+    /// `initialize`, the handshake of the older era: it claims nothing and leaves nothing behind.
+    Initialize,
+    /// `ping` of the older era.
+    Ping,
     /// `tools/list`.
     ListTools,
     /// `tools/call` of a tool that the mount has.
@@ -18,15 +23,21 @@ pub(crate) enum Method {
 
 impl Method {
     /// The method of a request.
-    pub(crate) fn of(request: &Request, has_tool: impl FnOnce(&str) -> bool) -> Result<Self, Refusal> {
+    pub(crate) fn of(
+        request: &Request,
+        era: Era,
+        has_tool: impl FnOnce(&str) -> bool,
+    ) -> Result<Self, Refusal> {
         let none = Map::new();
         let params = request.params.as_ref().unwrap_or(&none);
-        let (method, shaped) = match request.method.as_str() {
+        let (method, shaped) = match (request.method.as_str(), era) {
             // Its params hold `_meta` and nothing else.
-            "server/discover" => (Self::Discover, params.len() == 1),
+            ("server/discover", Era::Current) => (Self::Discover, params.len() == 1),
+            ("initialize", Era::Older) => (Self::Initialize, is_handshake(params)),
+            ("ping", Era::Older) => (Self::Ping, true),
             // The list is one page, so no cursor was ever handed out.
-            "tools/list" => (Self::ListTools, !params.contains_key("cursor")),
-            "tools/call" => (Self::CallTool, is_tool_call(params)),
+            ("tools/list", _) => (Self::ListTools, !params.contains_key("cursor")),
+            ("tools/call", _) => (Self::CallTool, is_tool_call(params)),
             _ => return Err(Refusal::UnknownMethod),
         };
         if !shaped {
@@ -38,6 +49,12 @@ impl Method {
         }
         Ok(method)
     }
+}
+
+fn is_handshake(params: &Map<String, Value>) -> bool {
+    params.get("protocolVersion").is_some_and(Value::is_string)
+        && params.get("capabilities").is_some_and(Value::is_object)
+        && params.get("clientInfo").is_some_and(Value::is_object)
 }
 
 fn is_tool_call(params: &Map<String, Value>) -> bool {

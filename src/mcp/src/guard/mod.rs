@@ -4,12 +4,14 @@
 
 mod body;
 mod envelope;
+mod era;
 mod http;
 mod method;
 mod revision;
 
 pub(crate) use body::read;
 pub(crate) use envelope::{Incoming, Request};
+pub(crate) use era::{Era, OLDER};
 pub(crate) use http::{SESSION, bearer, content_type, formed, host, origin, session};
 pub(crate) use method::Method;
 pub(crate) use revision::agreed;

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 
-const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
 const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 
@@ -21,8 +21,7 @@ const PROGRESS: &str = "progressToken";
 
 /// Refuses a request unless headers and body agree on the one revision, the method and the name.
 pub(crate) fn agreed(headers: &HeaderMap, request: &Request) -> Result<(), Refusal> {
-    let meta = request.params.as_ref().and_then(|params| params.get("_meta")).and_then(Value::as_object);
-    let named = meta.and_then(|meta| meta.get(VERSION)).and_then(Value::as_str);
+    let named = named(request);
     if request.method == "initialize" && named.is_none() {
         return Err(old_handshake(request));
     }
@@ -34,7 +33,7 @@ pub(crate) fn agreed(headers: &HeaderMap, request: &Request) -> Result<(), Refus
     if named != REVISION {
         return Err(Refusal::revision(named));
     }
-    if !meta.is_some_and(is_complete) {
+    if !meta(request).is_some_and(is_complete) {
         return Err(Refusal::Meta);
     }
     if only(headers, &METHOD_HEADER) != Some(&request.method) {
@@ -46,6 +45,15 @@ pub(crate) fn agreed(headers: &HeaderMap, request: &Request) -> Result<(), Refus
         }
         _ => Ok(()),
     }
+}
+
+fn meta(request: &Request) -> Option<&Map<String, Value>> {
+    request.params.as_ref()?.get("_meta")?.as_object()
+}
+
+/// The revision that a request says it is of.
+pub(crate) fn named(request: &Request) -> Option<&str> {
+    meta(request)?.get(VERSION)?.as_str()
 }
 
 /// The handshake of the revisions before this one.

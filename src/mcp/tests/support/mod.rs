@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt as _;
 use playerthree_game::{Game, Seat};
 use playerthree_host::{Agents, MatchDoor, PolicyPlaces, Ttl};
-use playerthree_mcp::{Limits, McpConfig};
+use playerthree_mcp::{Legacy, Limits, McpConfig};
 use playerthree_sandbox::Workers;
 use playerthree_session::Surface;
 use serde_json::{Value, json};
@@ -52,6 +52,16 @@ impl Table {
     }
 
     pub fn new(game: Arc<dyn Game>, team: &str, door: Arc<dyn MatchDoor>, limits: Limits) -> Self {
+        Self::with(game, team, door, limits, Legacy::Stateless)
+    }
+
+    pub fn with(
+        game: Arc<dyn Game>,
+        team: &str,
+        door: Arc<dyn MatchDoor>,
+        limits: Limits,
+        legacy: Legacy,
+    ) -> Self {
         let surface = Arc::new(Surface::new(game).unwrap());
         let seat = Seat::new(team, &surface.manifest.roles[0]);
         let agents = Arc::new(Agents::new(PolicyPlaces::new(8, Workers::of_this_program())));
@@ -62,6 +72,7 @@ impl Table {
             origins: vec![ORIGIN.into()],
             hosts: vec![HOST.into()],
             sign_in: Vec::new(),
+            legacy,
             limits,
             shutdown: shutdown.clone(),
         };
