@@ -29,8 +29,8 @@ pub enum AnsweredBy {
     Engine,
     /// The sandbox in the engine's place: it ended the engine, found it broken or never entered it.
     Sandbox,
-    /// The host, which had no process or thread for the policy. Nothing was tried, and no policy is to blame: a load may
-    /// be tried again.
+    /// The host, which had no process, thread or core for the policy. Nothing was tried, and no policy is to blame: the call
+    /// may be made again, a load with a fresh instance.
     Host,
 }
 
@@ -104,9 +104,11 @@ impl Instance {
     /// # Errors
     ///
     /// The answer carries the closed codes of §11. `too_large` also stands for match data past its bound, and a `timeout`
-    /// that [`AnsweredBy::Host`] gave for a thread or worker that could not be started, and for a module while
-    /// [`MAX_STUCK_THREADS`] are stuck.
+    /// that [`AnsweredBy::Host`] gave for a thread or worker that could not be started, for a module that may not be compiled
+    /// now ([`MAX_COMPILING`], [`MAX_STUCK_THREADS`]) and where no core got free ([`CORE_PATIENCE`]).
     ///
+    /// [`CORE_PATIENCE`]: crate::CORE_PATIENCE
+    /// [`MAX_COMPILING`]: crate::MAX_COMPILING
     /// [`MAX_STUCK_THREADS`]: crate::MAX_STUCK_THREADS
     pub fn load(workers: &Workers, setup: Setup, done: impl FnOnce(Answer<Loaded>) + Send + 'static) -> Self {
         let think_budget = Budget::think(&setup.limits, workers.awaited());

@@ -42,6 +42,7 @@
 mod artifact;
 mod call;
 mod confined;
+mod cores;
 mod detail;
 mod error;
 mod instance;
@@ -62,9 +63,10 @@ pub use detail::{Detail, MAX_DETAIL_BYTES};
 pub use error::{MAX_ERROR_TEXT_BYTES, PolicyError, PolicyErrorCode};
 pub use instance::{Answer, AnsweredBy, Busy, Instance, Loaded, Setup, Thought};
 pub use limits::{
-    JS_STACK_BYTES, LOAD_BUDGET_CALLS, Limits, MATCH_DATA_MAX_BYTES, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES,
-    MAX_OUTPUT_VALUES, MAX_STUCK_THREADS, MAX_TABLE_ENTRIES, MAX_WASM_OUTPUT_DEPTH, WATCHDOG_GRACE,
+    CORE_PATIENCE, JS_STACK_BYTES, LOAD_BUDGET_CALLS, Limits, MATCH_DATA_MAX_BYTES, MAX_COMPILING,
+    MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES, MAX_OUTPUT_VALUES, MAX_STUCK_THREADS, MAX_TABLE_ENTRIES,
+    MAX_WASM_OUTPUT_DEPTH, WATCHDOG_GRACE,
 };
 pub use process::{SPARE_WORKERS, WORKER_ARGUMENT, Workers};
 pub use served::serve_if_worker;
-pub use stuck::yield_to_everything;
+pub use stuck::{Tenant, yield_to_everything};

@@ -34,9 +34,17 @@ pub const LOAD_BUDGET_CALLS: u32 = 10;
 /// How long after the hang guard the watchdog answers for a thread that did not (§11).
 pub const WATCHDOG_GRACE: Duration = Duration::from_millis(50);
 
+/// How long a call waits while as many engines compute as the machine has cores. Its own time begins when it has one; past
+/// this the host answers in its place, since it has no room.
+pub const CORE_PATIENCE: Duration = Duration::from_secs(10);
+
 /// How many WebAssembly policies' threads may go on running after the watchdog has answered for them. While so many
-/// run, none is loaded: every load fails `timeout`. Only compiling holds a thread that long, and it ends by itself.
+/// run, no module is compiled: the host has no room. Only compiling holds a thread that long, and it ends by itself.
 pub const MAX_STUCK_THREADS: usize = 32;
+
+/// How many modules of one [`Tenant`](crate::Tenant) are compiled at once, those included whose loads have been answered:
+/// nobody fills [`MAX_STUCK_THREADS`] alone.
+pub const MAX_COMPILING: usize = 4;
 
 /// The limits of one policy. The ranges are those that a manifest may declare; whoever reads the manifest checks them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

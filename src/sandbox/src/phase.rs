@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use crate::cores::{Core, Cores};
 use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, AnsweredBy, Busy, Loaded, Thought};
-use crate::limits::{Budget, WATCHDOG_GRACE};
+use crate::limits::{Budget, CORE_PATIENCE, WATCHDOG_GRACE};
 use crate::process::Worker;
 use crate::stuck::{Stuck, ThreadId};
 use crate::watchdog::{self, Deadline, Watched};
@@ -32,8 +33,8 @@ impl Done {
 enum Phase {
     /// Loaded, and no call runs.
     Idle,
-    /// One call runs and is owed an answer.
-    Called { done: Done, deadline: Deadline },
+    /// One call runs, or waits for its core, and is owed an answer.
+    Called { done: Done, deadline: Deadline, core: Option<Core> },
     /// Never entered again. Calls are answered with this code.
     Dead(PolicyErrorCode),
 }
@@ -44,6 +45,17 @@ pub(crate) enum Place {
     Thread(ThreadId),
     /// A process of its own, which is killed.
     Process(Arc<Worker>),
+}
+
+/// Whether a call may compute.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It has a core, until it is answered.
+    Now,
+    /// None got free in time. It is still owed an answer.
+    NoCore,
+    /// Nobody waits for it any more.
+    Never,
 }
 
 /// The state of one instance.
@@ -65,7 +77,7 @@ impl Shared {
         Arc::new_cyclic(|this: &Weak<Self>| {
             let deadline = watchdog::watch(this.clone(), within);
             Self {
-                phase: Mutex::new(Phase::Called { done: Done::Load(done), deadline }),
+                phase: Mutex::new(Phase::Called { done: Done::Load(done), deadline, core: None }),
                 abandoned: Arc::default(),
                 place: OnceLock::new(),
                 stuck: Mutex::default(),
@@ -81,7 +93,7 @@ impl Shared {
             Phase::Called { .. } => Err(Busy),
             Phase::Idle => {
                 let deadline = watchdog::watch(self.this.clone(), budget.wall + WATCHDOG_GRACE);
-                *phase = Phase::Called { done, deadline };
+                *phase = Phase::Called { done, deadline, core: None };
                 Ok(true)
             }
             Phase::Dead(code) => {
@@ -134,10 +146,35 @@ impl Shared {
     pub(crate) fn runs_in(&self, place: Place, budget: Budget) -> bool {
         // Only one engine ever runs an instance.
         let _ = self.place.set(place);
+        self.is_due_in(budget.wall)
+    }
+
+    /// Waits until a core is free for the running call, whose time begins then: a policy that waits for others does not
+    /// use up its own time.
+    pub(crate) fn turn(&self, cores: &Arc<Cores>, budget: Budget) -> Turn {
+        let core = match cores.try_take() {
+            Some(core) => core,
+            None if !self.is_due_in(CORE_PATIENCE) => return Turn::Never,
+            None => {
+                let Some(core) = cores.take_within(CORE_PATIENCE) else { return Turn::NoCore };
+                if !self.is_due_in(budget.wall) {
+                    return Turn::Never;
+                }
+                core
+            }
+        };
+        let mut phase = self.lock();
+        let Phase::Called { core: held, .. } = &mut *phase else { return Turn::Never };
+        *held = Some(core);
+        Turn::Now
+    }
+
+    /// The watchdog answers the running call this much later, and its grace. False when nobody waits for it any more.
+    fn is_due_in(&self, wall: Duration) -> bool {
         let mut phase = self.lock();
         let Phase::Called { deadline, .. } = &mut *phase else { return false };
         watchdog::forget(*deadline);
-        *deadline = watchdog::watch(self.this.clone(), budget.wall + WATCHDOG_GRACE);
+        *deadline = watchdog::watch(self.this.clone(), wall + WATCHDOG_GRACE);
         true
     }
 
@@ -169,7 +206,7 @@ impl Shared {
 
     fn leave(&self, phase: Phase) -> Option<Done> {
         match phase {
-            Phase::Called { done, deadline } => {
+            Phase::Called { done, deadline, core: _ } => {
                 watchdog::forget(deadline);
                 Some(done)
             }

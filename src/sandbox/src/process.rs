@@ -15,12 +15,14 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::cores::Cores;
 use crate::detail::Detail;
 use crate::error::{PolicyError, PolicyErrorCode, cut};
 use crate::instance::{Answer, AnsweredBy, Loaded, Setup, Thought};
 use crate::limits::{Awaited, Limits, MAX_JS_OUTPUT_DEPTH, MAX_OUTPUT_BYTES};
 use crate::output::{Intents, read_intents};
 use crate::served::{MAX_ASK_BYTES, OUT_OF_TIME, WORKER_VARIABLE};
+use crate::stuck::Tenant;
 use crate::wire::{self, Ask, Told};
 use crate::{wasm, watchdog};
 
@@ -33,14 +35,18 @@ pub const SPARE_WORKERS: usize = 2;
 /// How long a worker may take from its start until it is ready.
 pub(crate) const START_GUARD: Duration = Duration::from_secs(10);
 
-/// Where worker processes come from. Clones share the spare ones.
+/// Where worker processes come from, and the cores that policies share. Clones share the spare workers and the cores.
 #[derive(Clone, Debug)]
-pub struct Workers(Arc<Source>);
+pub struct Workers {
+    source: Arc<Source>,
+    tenant: Tenant,
+}
 
 #[derive(Debug)]
 struct Source {
     program: PathBuf,
     awaited: Awaited,
+    cores: Arc<Cores>,
     spare: Mutex<Spare>,
 }
 
@@ -68,19 +74,34 @@ impl Workers {
         // These threads must not inherit the priority of whoever happens to run the first policy.
         watchdog::start();
         wasm::start();
-        Self(Arc::new(Source { program, awaited, spare: Mutex::default() }))
+        let source = Source { program, awaited, cores: Cores::of_this_machine(), spare: Mutex::default() };
+        Self { source: Arc::new(source), tenant: Tenant::default() }
     }
 
     /// Workers of the same program for threads that [`yield_to_everything`](crate::yield_to_everything) and whose policies
-    /// no tick waits for. They share no spare ones with these, since a process inherits the priority of the thread that
-    /// starts it, and a call may take as much wall time as it must for its CPU time.
+    /// no tick waits for. They share neither spare ones nor cores with these: a process inherits the priority of the thread
+    /// that starts it, a call may take as much wall time as it must for its CPU time, and no tick may wait for such a call.
     #[must_use]
     pub fn in_background(&self) -> Self {
-        Self::awaited_by(self.0.program.clone(), Awaited::ByNoTick)
+        Self::awaited_by(self.source.program.clone(), Awaited::ByNoTick)
+    }
+
+    /// The same workers, for policies that this tenant answers for.
+    #[must_use]
+    pub fn on_behalf_of(&self, tenant: &Tenant) -> Self {
+        Self { source: Arc::clone(&self.source), tenant: tenant.clone() }
     }
 
     pub(crate) fn awaited(&self) -> Awaited {
-        self.0.awaited
+        self.source.awaited
+    }
+
+    pub(crate) fn cores(&self) -> &Arc<Cores> {
+        &self.source.cores
+    }
+
+    pub(crate) fn tenant(&self) -> &Tenant {
+        &self.tenant
     }
 
     /// Starts the spare workers, so that the first policies need not wait either.
@@ -93,7 +114,7 @@ impl Workers {
         let spare = self.lock().ready.pop();
         let worker = match spare.filter(Worker::is_ready) {
             Some(spare) => Ok(spare),
-            None => Worker::start(&self.0.program),
+            None => Worker::start(&self.source.program),
         };
         self.refill();
         worker
@@ -113,7 +134,7 @@ impl Workers {
     /// Terminates when there are enough spare workers, or one could not be started.
     fn fill(&self) {
         loop {
-            let started = Worker::start(&self.0.program);
+            let started = Worker::start(&self.source.program);
             let mut spare = self.lock();
             let failed = started.is_err();
             spare.ready.extend(started);
@@ -125,7 +146,7 @@ impl Workers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Spare> {
-        self.0.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

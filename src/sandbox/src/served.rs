@@ -18,6 +18,7 @@ use crate::confined;
 use crate::instance::Answer;
 use crate::js::JsEngine;
 use crate::limits::{Awaited, Budget, Limits, MATCH_DATA_MAX_BYTES};
+use crate::stuck::ThreadId;
 use crate::wire::{self, Ask, Told};
 
 /// Set in a worker's environment and nowhere else.
@@ -59,6 +60,8 @@ fn serve() -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut socket = Socket { from: BufReader::with_capacity(READ_BYTES, &socket), to: &socket };
     let guard = Guard::start()?;
+    // The guard goes on as it is: it has to see the end of a call in time.
+    ThreadId::current().yield_to_the_server();
     let room = confined::give_up_resources()?;
     wire::send(&mut socket.to, &Told::default(), &[])?;
     let First { limits, awaited, seed, script_bytes, body } = first_load(&mut socket)?;

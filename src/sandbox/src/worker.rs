@@ -12,9 +12,9 @@ use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, AnsweredBy, Loaded, Setup, Thought};
 use crate::limits::{Budget, MATCH_DATA_MAX_BYTES};
 use crate::output::Intents;
-use crate::phase::{Done, Place, Shared};
+use crate::phase::{Done, Place, Shared, Turn};
 use crate::process::{JsProcess, Workers};
-use crate::stuck::{self, ThreadId};
+use crate::stuck::{Compiling, ThreadId};
 use crate::wasm::WasmEngine;
 
 /// Runs one instance on the calling thread.
@@ -23,9 +23,15 @@ use crate::wasm::WasmEngine;
 /// the owner drops its handle.
 pub(crate) fn run(workers: &Workers, setup: &Setup, shared: &Arc<Shared>, observations: &Receiver<Arc<str>>) {
     let _last_words = LastWords(shared);
+    ThreadId::current().yield_to_the_server();
     let Some(mut engine) = load(workers, setup, shared) else { return };
+    let budget = Budget::think(&setup.limits, workers.awaited());
     for observation in observations {
-        let thought = engine.think(&observation);
+        let thought = match shared.turn(workers.cores(), budget) {
+            Turn::Now => engine.think(&observation),
+            Turn::NoCore => Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Host),
+            Turn::Never => return,
+        };
         if !answer_think(shared, &engine, thought) {
             return;
         }
@@ -68,22 +74,39 @@ fn load_script(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Star
         return None;
     };
     let worker = Arc::new(worker);
-    shared
-        .runs_in(Place::Process(Arc::clone(&worker)), Budget::load(&setup.limits, workers.awaited()))
-        .then_some(())?;
+    begin_load(workers, setup, shared, Place::Process(Arc::clone(&worker)))?;
     let mut process = JsProcess::new(worker, setup.limits.clone(), workers.awaited());
     let answer = process.load(setup);
     Some((Some(Engine::Js(process)), answer))
 }
 
-/// Loads a module on this thread. Nothing while too many such threads are stuck.
+/// Gives a load its place and waits for its core. Nothing when there is none, or nobody waits for the load any more.
+fn begin_load(workers: &Workers, setup: &Setup, shared: &Shared, place: Place) -> Option<()> {
+    let budget = Budget::load(&setup.limits, workers.awaited());
+    if !shared.runs_in(place, budget) {
+        return None;
+    }
+    match shared.turn(workers.cores(), budget) {
+        Turn::Now => Some(()),
+        Turn::NoCore => {
+            shared.no_room();
+            None
+        }
+        Turn::Never => None,
+    }
+}
+
+/// Loads a module on this thread. Nothing while too many such threads are stuck, or its tenant compiles enough already.
 fn load_module(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Start> {
-    if stuck::too_many() {
+    // What is compiled already can be interrupted.
+    let is_compiled = setup.artifact.module().get().is_some();
+    let compiling = if is_compiled { None } else { Compiling::begin(workers.tenant()) };
+    if !is_compiled && compiling.is_none() {
         shared.no_room();
         return None;
     }
+    begin_load(workers, setup, shared, Place::Thread(ThreadId::current()))?;
     let budget = Budget::load(&setup.limits, workers.awaited());
-    shared.runs_in(Place::Thread(ThreadId::current()), budget).then_some(())?;
     let call = Rc::new(Call::new(&setup.limits, shared.abandoned()));
     let Answer { result, logs, cpu, by } =
         call.run(budget, || WasmEngine::load(&setup.artifact, &setup.limits, &setup.match_data, &call));
@@ -100,13 +123,15 @@ fn load_module(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Star
 /// Answers a think. False when the thread has to end.
 fn answer_think(shared: &Shared, engine: &Engine, thought: Answer<Thought>) -> bool {
     let failure = thought.result.as_ref().err().map(|error| error.code);
-    let ended_by = failure.filter(|code| is_final(*code) || engine.is_gone());
+    // Without a core the engine was not entered.
+    let was_entered = thought.by != AnsweredBy::Host;
+    let ended_by = failure.filter(|code| was_entered && is_final(*code) || engine.is_gone());
     let Some(Done::Think(done)) = shared.finish(ended_by) else { return false };
     done(thought);
     ended_by.is_none()
 }
 
-/// Whether a think that failed with this code leaves an engine that must not be entered again.
+/// Whether a think that the engine failed with this code leaves an engine that must not be entered again.
 fn is_final(code: PolicyErrorCode) -> bool {
     matches!(code, PolicyErrorCode::Timeout | PolicyErrorCode::MemoryLimit)
 }

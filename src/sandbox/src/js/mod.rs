@@ -153,3 +153,57 @@ fn to_json<'js>(ctx: &Ctx<'js>, call: &Call, value: Value<'js>) -> Result<CStrin
 fn run_jobs(ctx: &Ctx<'_>, call: &Call) {
     while !call.interrupted() && !call.poll() && ctx.execute_pending_job() {}
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::limits::Budget;
+
+    /// Never comes to an end, with promises of every kind pending.
+    const PENDING: &str = "
+        const never = new Promise(() => {});
+        async function wait() { await never; }
+        async function* numbers() { for (let i = 0; ; i++) { yield i; await null; } }
+        async function count() {
+            for await (const n of numbers()) { log(n); wait(); if (n % 7 == 0) await Promise.all([null, n]); }
+        }
+        function begin() {
+            for (let i = 0; i < 50; i++) { count(); wait(); Promise.race([never, i]).finally(() => {}); }
+            return [];
+        }";
+
+    // Field report U88: an engine that is interrupted anywhere, with promises pending, is freed without an abort.
+    #[test]
+    fn an_engine_that_runs_out_of_time_anywhere_is_freed() {
+        let limits = Limits {
+            ms_per_call: 1000,
+            memory_bytes: 64 << 20,
+            max_artifact_bytes: 1,
+            max_intents_per_call: 1,
+            max_log_lines: 20,
+            max_log_line_bytes: 20,
+            runtimes: vec![],
+        };
+        let wall = Duration::from_secs(3600);
+        let load = |script: &str, cpu: Duration| {
+            let call = Rc::new(Call::new(&limits, Arc::default()));
+            let loaded = call.run(Budget { cpu, wall }, || {
+                JsEngine::load(script.as_bytes(), b"null", 1, &limits, Rc::clone(&call))
+            });
+            (loaded.result, call)
+        };
+        let at_load = format!("{PENDING} begin(); function think() {{ return []; }}");
+        let at_think = format!("{PENDING} function think() {{ return begin(); }}");
+        for cpu in (0..40).map(|step| Duration::from_micros(step * step * 5)) {
+            let (loaded, _) = load(&at_load, cpu);
+            assert_eq!(loaded.map(|_| ()).unwrap_err().code, PolicyErrorCode::Timeout);
+            let (loaded, call) = load(&at_think, wall);
+            let (mut engine, _) = loaded.unwrap();
+            let thought = call.run(Budget { cpu, wall }, || engine.think(b"{}".to_vec()));
+            assert_eq!(thought.result.unwrap_err().code, PolicyErrorCode::Timeout);
+        }
+    }
+}
