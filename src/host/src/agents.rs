@@ -6,7 +6,7 @@
 use crate::commanders::Commanders;
 use crate::credentials::Ttl;
 use crate::listeners::SaidInLobby;
-use crate::policies::PolicyPlaces;
+use crate::places::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::Seat;

@@ -7,7 +7,7 @@
 use crate::agents::{AgentCall, Credential, MatchDoor, Revoked};
 use crate::grant::CommanderGrant;
 use crate::listeners::Listeners;
-use crate::policies::PolicyPlaces;
+use crate::places::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use dashmap::DashMap;
 use playerthree_game::{Name, Seat};

@@ -11,11 +11,13 @@ mod grant;
 mod listeners;
 mod live;
 mod lobby;
+mod places;
 mod policies;
 mod pools;
 mod practice;
 mod sandboxed;
 mod secret;
+mod shares;
 mod trial;
 mod workshop;
 
@@ -26,7 +28,7 @@ pub use credentials::{Credentials, Grant, Holder, Sight, TOKENS_WAITING_MAX, Ttl
 pub use grant::CommanderGrant;
 pub use listeners::SaidInLobby;
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
-pub use policies::{BLAME_WINDOW, POLICY_PLACES, PolicyPlaces, TIMEOUTS_MAX};
+pub use places::{BLAME_MAX, BLAME_WINDOW, OWNER_PLACES, POLICY_PLACES, PolicyPlaces};
 pub use pools::Pools;
 pub use practice::PRACTICE_PLACES;
 pub use secret::{Digest, Token, digest as secret_digest};

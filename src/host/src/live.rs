@@ -4,7 +4,8 @@
 //! of policies arrive on other threads; they queue here (at most one an instance) and a wake-up tells the actor.
 
 use crate::answers;
-use crate::policies::{Answered, NoProbe, Policies, PolicyPlaces, Probe};
+use crate::places::PolicyPlaces;
+use crate::policies::{Answered, NoProbe, Policies, Probe};
 use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices, Principal};
 use crate::trial::Trial;

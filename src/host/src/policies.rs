@@ -3,118 +3,22 @@
 //! Answers come on other threads; they queue here, at most one an instance, and `wake` tells the match's actor.
 //! A failure inside one instance touches no other.
 
-use crate::pools::Pools;
-use crate::practice::{PRACTICE_PLACES, Principals};
-use crate::sandboxed;
+use crate::places::{Place, PolicyPlaces};
+use crate::sandboxed::{self, Crashes, RESTART_FIRST, Ready};
 use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{Activation, Match, Millis, OwnerId, PolicyError, Surface, Thought};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// Most policy instances of one process, those on trial included. Each may take its memory limit.
-pub const POLICY_PLACES: usize = 256;
-
-/// Calls that may run out of time for one owner within [`BLAME_WINDOW`] before their policies are refused. Each of them
-/// has cost a worker process, or a thread that runs on for a while.
-pub const TIMEOUTS_MAX: usize = 8;
-
-/// How long a call that ran out of time counts against its owner.
-pub const BLAME_WINDOW: Duration = Duration::from_secs(600);
-
-/// Owners remembered. Past it the one blamed longest ago is forgotten.
-const BLAMED_MAX: usize = 4_096;
-
-/// What the policies of all matches of a process share: the places for their instances, whose ran out of time lately, and
-/// the pools that they are published in.
-#[derive(Clone, Debug)]
-pub struct PolicyPlaces {
-    places: Arc<Semaphore>,
-    workers: sandbox::Workers,
-    /// Workers of practices, which are started by threads that everything else goes before.
-    practice_workers: sandbox::Workers,
-    practice_places: Arc<Semaphore>,
-    practising: Principals,
-    blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
-    pools: Pools,
-}
-
-impl PolicyPlaces {
-    /// So many places, whose scripts run in these workers.
-    pub fn new(places: usize, workers: sandbox::Workers) -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(places)),
-            practice_workers: workers.in_background(),
-            workers,
-            practice_places: Arc::new(Semaphore::new(PRACTICE_PLACES)),
-            practising: Principals::default(),
-            blamed: Arc::default(),
-            pools: Pools::default(),
-        }
-    }
-
-    /// The pools of every game.
-    pub fn pools(&self) -> &Pools {
-        &self.pools
-    }
-
-    /// A place, unless every one is taken.
-    pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
-    }
-
-    /// A place for a practice, unless every one is taken.
-    pub(crate) fn take_practice(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.practice_places).try_acquire_owned().ok()
-    }
-
-    pub(crate) fn workers(&self) -> &sandbox::Workers {
-        &self.workers
-    }
-
-    pub(crate) fn practice_workers(&self) -> &sandbox::Workers {
-        &self.practice_workers
-    }
-
-    pub(crate) fn practising(&self) -> &Principals {
-        &self.practising
-    }
-
-    /// A policy of this owner ran out of time.
-    pub(crate) fn blame(&self, owner: &OwnerId) {
-        let now = Instant::now();
-        let mut blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
-        if blamed.len() >= BLAMED_MAX && !blamed.contains_key(owner) {
-            let oldest =
-                blamed.iter().min_by_key(|(_, times)| times.last().copied()).map(|(owner, _)| owner.clone());
-            oldest.map(|oldest| blamed.remove(&oldest));
-        }
-        let times = blamed.entry(owner.clone()).or_default();
-        times.retain(|at| now.duration_since(*at) < BLAME_WINDOW);
-        if times.len() < TIMEOUTS_MAX {
-            times.push(now);
-        }
-    }
-
-    pub(crate) fn is_barred(&self, owner: &OwnerId) -> bool {
-        let now = Instant::now();
-        let blamed = self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent =
-            |times: &Vec<Instant>| times.iter().filter(|at| now.duration_since(**at) < BLAME_WINDOW).count();
-        blamed.get(owner).map_or(0, recent) >= TIMEOUTS_MAX
-    }
-}
+use std::sync::{Arc, mpsc};
 
 /// Why an artifact is not tried.
 pub(crate) enum NoProbe {
     /// It breaks a limit.
     Refused(PolicyError),
-    /// Every place is taken.
+    /// Every place is taken, or as many as its owner may have.
     NoPlace,
-    /// Its owner's policies ran out of time too often.
+    /// Its owner's policies cost workers too often.
     Barred,
 }
 
@@ -128,7 +32,7 @@ pub(crate) enum Answered {
     Probed(Seat, Result<Thought, PolicyError>),
     /// A seat's policy thought.
     Thought(Seat, Result<Thought, PolicyError>),
-    /// The instance that was asked to think for the seat has been replaced or ended meanwhile.
+    /// The instance that was asked to think for the seat has been replaced or ended meanwhile, or found no core.
     Withdrawn(Seat),
 }
 
@@ -159,17 +63,20 @@ struct Slot {
     owner: OwnerId,
     instance: sandbox::Instance,
     artifact: Arc<sandbox::Artifact>,
+    /// The sections that it reads, once it is loaded.
     detail: Option<Vec<Name>>,
+    /// What it logged while it was loaded, for the statistics of its first think.
+    logs: Vec<String>,
     thinking: bool,
     /// Given back when the slot goes.
-    place: OwnedSemaphorePermit,
+    place: Place,
 }
 
 /// The policy of a seat across its crashes.
 struct Running {
     slot: Slot,
     match_data: Arc<str>,
-    crashes: u32,
+    crashes: Crashes,
     restart_at: Option<Millis>,
 }
 
@@ -222,8 +129,8 @@ impl Policies {
         }
         let limits = self.limits.as_ref().ok_or(NoProbe::Refused(sandboxed::no_runtime()))?;
         let artifact = sandboxed::artifact(limits, &activation.artifact).map_err(NoProbe::Refused)?;
-        let place = self.places.take().ok_or(NoProbe::NoPlace)?;
-        let slot = self.load(seat, true, owner, artifact, match_data.to_string().into(), place);
+        let place = self.places.take(owner).ok_or(NoProbe::NoPlace)?;
+        let slot = self.load(seat, true, owner, artifact, sandboxed::text(match_data), place);
         self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
         Ok(())
     }
@@ -238,7 +145,7 @@ impl Policies {
         let failed = || Probe::Failed(PolicyError::of("timeout"));
         let Some(slot) = self.probes.get(seat) else { return failed() };
         let done = self.reporter(seat, true, slot.run, Reply::Thought);
-        match slot.instance.think(observation.to_string().into(), done) {
+        match slot.instance.think(sandboxed::text(observation), done) {
             Ok(()) => Probe::Thinking,
             Err(_busy) => failed(),
         }
@@ -253,9 +160,9 @@ impl Policies {
     /// initialized anew).
     pub(crate) fn start(&mut self, seat: &Seat, match_data: &Value) {
         let Some(Slot { artifact, place, owner, .. }) = self.probes.remove(seat) else { return };
-        let match_data: Arc<str> = match_data.to_string().into();
+        let match_data: Arc<str> = sandboxed::text(match_data);
         if let Some(slot) = self.load(seat, false, &owner, artifact, Arc::clone(&match_data), place) {
-            let running = Running { slot, match_data, crashes: 0, restart_at: None };
+            let running = Running { slot, match_data, crashes: Crashes::default(), restart_at: None };
             self.running.insert(seat.clone(), running);
         }
     }
@@ -279,7 +186,7 @@ impl Policies {
         let run = self.running.get(seat).map(|running| running.slot.run).ok_or_else(unready)?;
         let done = self.reporter(seat, false, run, Reply::Thought);
         let running = self.running.get_mut(seat).ok_or_else(unready)?;
-        running.slot.instance.think(observation.to_string().into(), done).map_err(|_busy| unready())?;
+        running.slot.instance.think(sandboxed::text(observation), done).map_err(|_busy| unready())?;
         running.slot.thinking = true;
         Ok(())
     }
@@ -329,40 +236,40 @@ impl Policies {
         stopped
     }
 
-    /// Counts a call that ran out of time against its owner.
+    /// Counts a call that cost a worker against its owner.
     fn blame(&self, from: &From) {
-        let timed_out = match &from.reply {
-            Reply::Loaded(answer) => sandboxed::is_timeout(answer),
-            Reply::Thought(answer) => sandboxed::is_timeout(answer),
+        let cost_a_worker = match &from.reply {
+            Reply::Loaded(answer) => sandboxed::cost_a_worker(answer),
+            Reply::Thought(answer) => sandboxed::cost_a_worker(answer),
         };
         let slot = match from.probe {
             true => self.probes.get(&from.seat),
             false => self.running.get(&from.seat).map(|running| &running.slot),
         };
-        if let Some(slot) = slot.filter(|slot| timed_out && slot.run == from.run) {
+        if let Some(slot) = slot.filter(|slot| cost_a_worker && slot.run == from.run) {
             self.places.blame(&slot.owner);
         }
     }
 
     fn probe_answered(&mut self, from: From) -> Option<Answered> {
         let slot = self.probes.get_mut(&from.seat).filter(|slot| slot.run == from.run)?;
-        let failure = match from.reply {
+        let probe = match from.reply {
             Reply::Loaded(answer) if sandboxed::is_without_room(&answer) => {
                 return Some(Answered::NotProbed(from.seat));
             }
-            Reply::Loaded(answer) => match sandboxed::detail(&self.surface, answer) {
-                Ok(detail) => {
-                    self.probes.get_mut(&from.seat)?.detail = Some(detail);
+            Reply::Thought(answer) if sandboxed::is_without_room(&answer) => {
+                return Some(Answered::NotProbed(from.seat));
+            }
+            Reply::Loaded(answer) => match sandboxed::ready(&self.surface, answer) {
+                Ok(ready) => {
+                    slot.is_ready(ready);
                     return Some(Answered::Probing(from.seat));
                 }
                 Err(error) => Err(error),
             },
-            Reply::Thought(answer) => {
-                slot.thinking = false;
-                sandboxed::thought(answer)
-            }
+            Reply::Thought(answer) => slot.thought(answer),
         };
-        Some(Answered::Probed(from.seat, failure))
+        Some(Answered::Probed(from.seat, probe))
     }
 
     fn policy_answered(&mut self, from: From) -> Option<Answered> {
@@ -371,10 +278,12 @@ impl Policies {
         }
         match from.reply {
             Reply::Loaded(answer) => {
-                let detail = sandboxed::detail(&self.surface, answer);
+                let no_room = sandboxed::is_without_room(&answer);
+                let ready = sandboxed::ready(&self.surface, answer);
                 let running = self.running.get_mut(&from.seat)?;
-                match detail {
-                    Ok(detail) => running.slot.detail = Some(detail),
+                match ready {
+                    Ok(ready) => running.slot.is_ready(ready),
+                    Err(_) if no_room => running.restart_at = Some(self.now + RESTART_FIRST),
                     Err(_) => running.crashed(self.now),
                 }
                 None
@@ -382,13 +291,16 @@ impl Policies {
             Reply::Thought(answer) => {
                 let now = self.now;
                 let running = self.running.get_mut(&from.seat)?;
-                running.slot.thinking = false;
+                if sandboxed::is_without_room(&answer) {
+                    running.slot.thinking = false;
+                    return Some(Answered::Withdrawn(from.seat));
+                }
                 if running.slot.instance.is_dead() {
                     running.crashed(now);
                 } else {
-                    running.crashes = 0;
+                    running.crashes.answered();
                 }
-                Some(Answered::Thought(from.seat, sandboxed::thought(answer)))
+                Some(Answered::Thought(from.seat, running.slot.thought(answer)))
             }
         }
     }
@@ -400,7 +312,7 @@ impl Policies {
         owner: &OwnerId,
         artifact: Arc<sandbox::Artifact>,
         match_data: Arc<str>,
-        place: OwnedSemaphorePermit,
+        place: Place,
     ) -> Option<Slot> {
         self.runs += 1;
         let run = self.runs;
@@ -412,8 +324,17 @@ impl Policies {
             seed: sandboxed::seed(seat),
         };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
-        let instance = sandbox::Instance::load(&self.places.workers, setup, done);
-        Some(Slot { run, owner: owner.clone(), instance, artifact, detail: None, thinking: false, place })
+        let instance = sandbox::Instance::load(&self.places.workers(owner), setup, done);
+        Some(Slot {
+            run,
+            owner: owner.clone(),
+            instance,
+            artifact,
+            detail: None,
+            logs: Vec::new(),
+            thinking: false,
+            place,
+        })
     }
 
     /// What the sandbox calls with an answer, on a thread of its own.
@@ -436,9 +357,20 @@ impl Policies {
     }
 }
 
+impl Slot {
+    fn is_ready(&mut self, ready: Ready) {
+        self.detail = Some(ready.detail);
+        self.logs = ready.logs;
+    }
+
+    fn thought(&mut self, answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {
+        self.thinking = false;
+        sandboxed::thought(answer, std::mem::take(&mut self.logs))
+    }
+}
+
 impl Running {
     fn crashed(&mut self, now: Millis) {
-        self.restart_at = Some(now + sandboxed::restart_after(self.crashes));
-        self.crashes = self.crashes.saturating_add(1);
+        self.restart_at = Some(now + self.crashes.one_more());
     }
 }

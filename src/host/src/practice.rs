@@ -3,13 +3,13 @@
 //!
 //! A practice must never touch a live match, and never outlive the interest in its result.
 
-use crate::policies::{PolicyPlaces, TIMEOUTS_MAX};
+use crate::places::PolicyPlaces;
 use crate::trial::{Trial, TrialResult};
 use playerthree_session::{CallError, Code, CommanderId, OwnerId};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use tokio::sync::oneshot;
 
@@ -22,41 +22,6 @@ pub const PRACTICE_PLACES: usize = 64;
 pub(crate) struct Principal {
     pub(crate) owner: OwnerId,
     pub(crate) commander: Option<CommanderId>,
-}
-
-/// How many practices each principal has under way, over all matches of the process.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Principals(Arc<Mutex<HashMap<Principal, u32>>>);
-
-impl Principals {
-    /// One more for this principal, unless there are as many as the game allows (§3 `practice.concurrent`).
-    fn enter(&self, principal: Principal, most: u32) -> Option<Entered> {
-        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = running.entry(principal.clone()).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
-        Some(Entered { principals: self.clone(), principal })
-    }
-}
-
-/// One practice of a principal, until it is dropped.
-struct Entered {
-    principals: Principals,
-    principal: Principal,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        let mut running = self.principals.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = running.get_mut(&self.principal) {
-            *count -= 1;
-            if *count == 0 {
-                running.remove(&self.principal);
-            }
-        }
-    }
 }
 
 type Ended = Result<TrialResult, CallError>;
@@ -152,16 +117,18 @@ fn launch(
     }
     let limits = trial.surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
     let owner = principal.owner.clone();
-    let entered = places.practising().enter(principal, limits.concurrent).ok_or(Code::Busy)?;
+    let entered = places.practising().take(principal, limits.concurrent).ok_or(Code::Busy)?;
     let place = places.take_practice().ok_or(Code::Busy)?;
     let running = Running::default();
     let (stopped, places) = (Arc::clone(&running.stop), places.clone());
     let play = move || {
         playerthree_sandbox::yield_to_everything();
-        let result = trial.play(places.practice_workers(), &mut |_| !stopped.load(Ordering::Relaxed));
-        // Each of them has cost a worker process, as it would have in a live match.
-        let timeouts = result.as_ref().map_or(0, TrialResult::timeouts);
-        (0..timeouts.min(TIMEOUTS_MAX)).for_each(|_| places.blame(&owner));
+        let workers = places.practice_workers(&owner);
+        let result = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
+        // Once: a draft may hang, and a trial restarts it a few times only.
+        if result.as_ref().is_ok_and(|result| result.cost_a_worker) {
+            places.blame(&owner);
+        }
         drop((entered, place));
         done(result);
     };

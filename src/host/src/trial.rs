@@ -2,7 +2,7 @@
 //!
 //! It must never touch a live match: everything it needs is handed in, and everything it made is dropped.
 
-use crate::sandboxed;
+use crate::sandboxed::{self, Crashes, Ready};
 use playerthree_game::{Name, Outcome, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_schema::utf16_len;
@@ -77,14 +77,11 @@ pub struct TrialResult {
     pub policy: Value,
     /// Wall time from first to last tick.
     pub wall: Duration,
+    /// A call ran out of time or broke its engine.
+    pub cost_a_worker: bool,
 }
 
 impl TrialResult {
-    /// Calls of the policy that ran out of time.
-    pub fn timeouts(&self) -> usize {
-        self.policy["timeouts"].as_u64().and_then(|timeouts| usize::try_from(timeouts).ok()).unwrap_or(0)
-    }
-
     /// `PracticeResult` (§4).
     pub fn to_json(&self) -> Value {
         let wall = u64::try_from(self.wall.as_millis()).unwrap_or(u64::MAX);
@@ -104,7 +101,8 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// `invalid` for options, sides or tiers that the manifest does not know, `not_in_match` for a seat of no side.
+    /// `invalid` for options, sides or tiers that the manifest does not know, `not_in_match` for a seat of no side, `busy`
+    /// where the host has no process, thread or core for the policy.
     pub fn play(
         &self,
         workers: &sandbox::Workers,
@@ -114,19 +112,21 @@ impl Trial {
         let mut game = match self.seated() {
             Ok(game) => game,
             Err(CannotStart::Refused(error)) => return Err(error),
-            Err(CannotStart::Output(_)) => return Ok(self.failed(Ended::Guard, None, started)),
+            Err(CannotStart::Output(_)) => return Ok(self.failed(Ended::Guard, started)),
         };
         let (Ok(match_data), Ok(_)) = (game.match_data(&self.seat), game.probe_observation(&self.seat, &[]))
         else {
-            return Ok(self.failed(Ended::Guard, None, started));
+            return Ok(self.failed(Ended::Guard, started));
         };
         let mut player = match Player::load(self, workers, &match_data) {
             Ok(player) => player,
             Err(NotLoaded::NoRoom) => return Err(Code::Busy.into()),
-            Err(NotLoaded::Policy(error)) => return Ok(self.failed(Ended::Policy, Some(error), started)),
+            Err(NotLoaded::Policy { error, cost_a_worker }) => {
+                return Ok(self.not_loaded(error, cost_a_worker, started));
+            }
         };
         game.run_policy(&self.seat, self.version, self.artifact.runtime)?;
-        self.rounds(&mut game, &mut player, goes_on);
+        self.rounds(&mut game, &mut player, goes_on)?;
         let policy = game.policy_status(&self.seat)?;
         let seen = game.probe_observation(&self.seat, &[]).is_ok();
         let ended = match game.report(&self.seat.team) {
@@ -135,7 +135,8 @@ impl Trial {
             }
             _ => Ended::Guard,
         };
-        Ok(TrialResult { ended, policy, wall: started.elapsed() })
+        let cost_a_worker = player.cost_a_worker;
+        Ok(TrialResult { ended, policy, wall: started.elapsed(), cost_a_worker })
     }
 
     /// The match with bots on every seat but the tested one.
@@ -167,45 +168,55 @@ impl Trial {
         Ok(game)
     }
 
-    /// Ends when the match is over, its ticks are played, or nothing in it moves any more.
-    fn rounds(&self, game: &mut Match, player: &mut Player<'_>, goes_on: &mut dyn FnMut(u64) -> bool) {
+    /// Ends when the match is over, its ticks are played, or nothing in it moves any more. Fails `busy` where the policy finds
+    /// no core: without its thoughts the match would be another one.
+    fn rounds(
+        &self,
+        game: &mut Match,
+        player: &mut Player<'_>,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), CallError> {
         let rate = u64::from(self.surface.manifest.tick_rate);
         while game.tick() < self.ticks && game.wants_round() {
             let now: Millis = game.tick() * 1000 / rate;
             player.restart_due(now);
             for think in game.begin_round(now, &|_| player.idle_detail()) {
-                let thought = player.think(&think.observation, now);
+                let thought = player.think(&think.observation, now).ok_or(Code::Busy)?;
                 game.thought(&think.seat, thought);
             }
             game.end_round(now);
             // Nobody watches: what would have to be delivered is dropped.
             game.take_changes();
             if !goes_on(game.tick()) {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
-    fn failed(&self, ended: Ended, error: Option<PolicyError>, started: Instant) -> TrialResult {
+    fn failed(&self, ended: Ended, started: Instant) -> TrialResult {
+        let policy = Stats::new(self.version, self.artifact.runtime).to_json();
+        TrialResult { ended, policy, wall: started.elapsed(), cost_a_worker: false }
+    }
+
+    fn not_loaded(&self, error: PolicyError, cost_a_worker: bool, started: Instant) -> TrialResult {
         let mut stats = Stats::new(self.version, self.artifact.runtime);
-        if let Some(error) = error {
-            stats.count(&Err(error));
-        }
-        TrialResult { ended, policy: stats.to_json(), wall: started.elapsed() }
+        stats.count(&Err(error));
+        TrialResult { policy: stats.to_json(), cost_a_worker, ..self.failed(Ended::Policy, started) }
     }
 }
 
 /// Why there is no instance to play.
 enum NotLoaded {
-    /// The policy's own failure.
-    Policy(PolicyError),
-    /// The host had no process or thread for it.
+    /// The policy's own failure, and whether it ran out of time or broke its engine.
+    Policy { error: PolicyError, cost_a_worker: bool },
+    /// The host had no process, thread or core for it.
     NoRoom,
 }
 
 impl From<PolicyError> for NotLoaded {
     fn from(error: PolicyError) -> Self {
-        Self::Policy(error)
+        Self::Policy { error, cost_a_worker: false }
     }
 }
 
@@ -214,10 +225,10 @@ struct Player<'a> {
     surface: &'a Surface,
     workers: &'a sandbox::Workers,
     setup: sandbox::Setup,
-    /// The instance and the sections that it reads; nothing while it is down.
-    running: Option<(sandbox::Instance, Vec<Name>)>,
-    /// In a row.
-    crashes: u32,
+    /// The instance, and what it has for its first think; nothing while it is down.
+    running: Option<(sandbox::Instance, Ready)>,
+    crashes: Crashes,
+    cost_a_worker: bool,
     restarts_left: u32,
     restart_at: Millis,
 }
@@ -229,14 +240,15 @@ impl<'a> Player<'a> {
         let artifact = sandboxed::artifact(&limits, &trial.artifact)?;
         // Other seeds are other throws of the policy's own dice too.
         let seed = sandboxed::seed(&trial.seat) ^ u64::from(trial.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let setup = sandbox::Setup { artifact, limits, match_data: match_data.to_string().into(), seed };
+        let setup = sandbox::Setup { artifact, limits, match_data: sandboxed::text(match_data), seed };
         let surface = &trial.surface;
         let mut player = Self {
             surface,
             workers,
             setup,
             running: None,
-            crashes: 0,
+            crashes: Crashes::default(),
+            cost_a_worker: false,
             restarts_left: RESTARTS_MAX,
             restart_at: 0,
         };
@@ -249,30 +261,38 @@ impl<'a> Player<'a> {
         if sandboxed::is_without_room(&loaded) {
             return Err(NotLoaded::NoRoom);
         }
-        let detail = sandboxed::detail(self.surface, loaded)?;
-        self.running = Some((instance, detail));
+        let cost_a_worker = sandboxed::cost_a_worker(&loaded);
+        self.cost_a_worker |= cost_a_worker;
+        let ready = sandboxed::ready(self.surface, loaded)
+            .map_err(|error| NotLoaded::Policy { error, cost_a_worker })?;
+        self.running = Some((instance, ready));
         Ok(())
     }
 
     fn idle_detail(&self) -> Option<Vec<Name>> {
-        self.running.as_ref().map(|(_, detail)| detail.clone())
+        self.running.as_ref().map(|(_, ready)| ready.detail.clone())
     }
 
-    fn think(&mut self, observation: &Value, now: Millis) -> Result<Thought, PolicyError> {
-        let unready = || PolicyError::of("timeout");
-        let (instance, _) = self.running.as_ref().ok_or_else(unready)?;
-        let answer = instance.think_blocking(observation.to_string().into()).map_err(|_busy| unready())?;
+    /// What the policy answers; nothing where the host has no core for it.
+    fn think(&mut self, observation: &Value, now: Millis) -> Option<Result<Thought, PolicyError>> {
+        // It is asked one thing at a time, and only while it runs.
+        let (instance, ready) = self.running.as_mut()?;
+        let answer = instance.think_blocking(sandboxed::text(observation)).ok()?;
+        if sandboxed::is_without_room(&answer) {
+            return None;
+        }
+        self.cost_a_worker |= sandboxed::cost_a_worker(&answer);
+        let thought = sandboxed::thought(answer, std::mem::take(&mut ready.logs));
         match instance.is_dead() {
             true => self.crashed(now),
-            false => self.crashes = 0,
+            false => self.crashes.answered(),
         }
-        sandboxed::thought(answer)
+        Some(thought)
     }
 
     fn crashed(&mut self, now: Millis) {
         self.running = None;
-        self.restart_at = now + sandboxed::restart_after(self.crashes);
-        self.crashes += 1;
+        self.restart_at = now + self.crashes.one_more();
     }
 
     /// Starts a crashed policy again whose time has come, as a live match would (§10: every instance is initialized).

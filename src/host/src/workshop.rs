@@ -6,7 +6,7 @@
 use crate::answers;
 use crate::commanders::{Commanders, Roster};
 use crate::grant::CommanderGrant;
-use crate::policies::PolicyPlaces;
+use crate::places::PolicyPlaces;
 use crate::sandboxed;
 use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
@@ -93,7 +93,7 @@ async fn try_out(
     if roster.places.is_barred(&owner) {
         return refused(Code::RateLimited);
     }
-    let Some(place) = roster.places.take() else { return refused(Code::Busy) };
+    let Some(place) = roster.places.take(&owner) else { return refused(Code::Busy) };
     let work = {
         let (roster, id, role, activation) =
             (Arc::clone(roster), id.clone(), role.clone(), activation.clone());
@@ -113,7 +113,7 @@ async fn try_out(
 }
 
 /// Lets code think once about the first observation of a match of its own (§10: lobby probes initialize a fresh instance
-/// like any other). Fails `internal` where the game shows nothing that its schemas allow.
+/// like any other). Fails `internal` where the game shows nothing that its schemas allow, `busy` where the host has no room.
 fn rehearse(
     surface: &Arc<Surface>,
     places: &PolicyPlaces,
@@ -134,7 +134,25 @@ fn rehearse(
     let team = game.teams().first().ok_or(Code::Internal)?;
     let seat = Seat::new(team, role);
     let match_data = game.match_data(&seat).map_err(|error| error.code)?;
-    Ok(think_once(places, owner, &game, &seat, artifact, &match_data))
+    match think_once(places, owner, &game, &seat, artifact, &match_data) {
+        Ok(thought) => Ok(Ok(thought)),
+        Err(NotThought::Policy(error)) => Ok(Err(error)),
+        Err(NotThought::NoRoom) => Err(Code::Busy),
+    }
+}
+
+/// Why code did not think.
+enum NotThought {
+    /// Its own failure.
+    Policy(PolicyError),
+    /// The host had no process, thread or core for it.
+    NoRoom,
+}
+
+impl From<PolicyError> for NotThought {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(error)
+    }
 }
 
 fn think_once(
@@ -144,23 +162,34 @@ fn think_once(
     seat: &Seat,
     artifact: &Artifact,
     match_data: &Value,
-) -> Result<Thought, PolicyError> {
+) -> Result<Thought, NotThought> {
     let surface = game.surface();
     let limits = surface.manifest.control.policy.as_ref().map(sandboxed::limits);
     let limits = limits.ok_or_else(sandboxed::no_runtime)?;
     let artifact = sandboxed::artifact(&limits, artifact)?;
     let seed = sandboxed::seed(seat);
-    let setup = sandbox::Setup { artifact, limits, match_data: match_data.to_string().into(), seed };
-    let (instance, loaded) = sandbox::Instance::load_blocking(places.workers(), setup);
-    if sandboxed::is_timeout(&loaded) {
+    let setup = sandbox::Setup { artifact, limits, match_data: sandboxed::text(match_data), seed };
+    let (instance, loaded) = sandbox::Instance::load_blocking(&places.workers(owner), setup);
+    let ready = sandboxed::ready(surface, answered(places, owner, loaded)?)?;
+    let observation =
+        game.probe_observation(seat, &ready.detail).map_err(|_| PolicyError::of("bad_output"))?;
+    // Nothing else asks this instance.
+    let answer =
+        instance.think_blocking(sandboxed::text(&observation)).map_err(|_busy| NotThought::NoRoom)?;
+    Ok(sandboxed::thought(answered(places, owner, answer)?, ready.logs)?)
+}
+
+/// An answer of the policy's own, for which its owner is blamed if it cost a worker.
+fn answered<T>(
+    places: &PolicyPlaces,
+    owner: &OwnerId,
+    answer: sandbox::Answer<T>,
+) -> Result<sandbox::Answer<T>, NotThought> {
+    if sandboxed::is_without_room(&answer) {
+        return Err(NotThought::NoRoom);
+    }
+    if sandboxed::cost_a_worker(&answer) {
         places.blame(owner);
     }
-    let declared = sandboxed::detail(surface, loaded)?;
-    let observation = game.probe_observation(seat, &declared).map_err(|_| PolicyError::of("bad_output"))?;
-    let busy = |_| PolicyError::of("timeout");
-    let answer = instance.think_blocking(observation.to_string().into()).map_err(busy)?;
-    if sandboxed::is_timeout(&answer) {
-        places.blame(owner);
-    }
-    sandboxed::thought(answer)
+    Ok(answer)
 }

@@ -8,7 +8,7 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Controller, Name, Seat};
-use playerthree_host::{Answer, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX, TIMEOUTS_MAX};
+use playerthree_host::{Answer, BLAME_MAX, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
@@ -308,7 +308,7 @@ fn the_end_of_a_side_answers_its_trials() {
 fn an_owner_whose_policies_hang_is_refused_and_nobody_else() {
     let mut driver = Driver::new();
     let mad = driver.seat("red", "ground");
-    for _ in 0..TIMEOUTS_MAX {
+    for _ in 0..BLAME_MAX {
         assert_eq!(driver.deploy(&mad, "for (;;);")["error"]["code"], "timeout");
     }
     let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
@@ -327,7 +327,7 @@ fn a_bot_stands_in_for_a_policy_that_is_stopped_for_good() {
     let (seat, other) = (driver.seat("red", "ground"), driver.seat("red", "air"));
     let hangs = "function think(obs) { for (; obs.tick > 0;); return [] }";
     assert_eq!(driver.deploy(&seat, hangs)["ok"], true);
-    for _ in 0..TIMEOUTS_MAX {
+    for _ in 0..BLAME_MAX {
         assert_eq!(driver.deploy(&other, "for (;;);")["error"]["code"], "timeout");
     }
     // The agent has been away for long enough.

@@ -9,7 +9,7 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
-    AgentCall, Agents, Answer, CommanderGrant, Live, MatchDoor, PolicyPlaces, SaidInLobby, TIMEOUTS_MAX,
+    AgentCall, Agents, Answer, BLAME_MAX, CommanderGrant, Live, MatchDoor, PolicyPlaces, SaidInLobby,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -316,7 +316,7 @@ fn an_author_answers_for_a_drafted_policy_that_hangs() {
     table.live.assign(&blue(), house.drafted(&id), 0).unwrap();
     table.until_ready(&blue(), "ready");
     while table.live.game().policy_status(&blue()).unwrap()["timeouts"].as_u64().unwrap()
-        < u64::try_from(TIMEOUTS_MAX).unwrap()
+        < u64::try_from(BLAME_MAX).unwrap()
     {
         table.now += 60_000;
         table.tick();
@@ -439,7 +439,7 @@ async fn trials_between_matches_are_bounded() {
     assert_eq!(table.deploy(&red(), IDLE)["ok"], true);
     assert_eq!(deploy(&grant, IDLE).await.unwrap_err().code, Code::Busy);
     drop(table);
-    for _ in 0..TIMEOUTS_MAX {
+    for _ in 0..BLAME_MAX {
         assert_eq!(deploy(&grant, "for (;;);").await.unwrap()["error"]["code"], "timeout");
     }
     assert_eq!(deploy(&grant, IDLE).await.unwrap_err().code, Code::RateLimited);

@@ -173,7 +173,7 @@ fn a_policy_that_hangs_again_and_again_is_given_up() {
     let result = play(&hanging);
     assert!(matches!(result.ended, Ended::Played { .. }));
     // The first instance and three more.
-    assert_eq!(result.timeouts(), 4);
+    assert_eq!((&result.policy["timeouts"], result.cost_a_worker), (&json!(4), true));
 }
 
 // §4 `Stats`: what a call logged before it failed is its author's to read, and so is what a load did.

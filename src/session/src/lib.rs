@@ -62,7 +62,7 @@ pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
 pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
 pub use outcomes::Ending;
-pub use policy::{Artifact, PolicyError, Stats, Thought, runtime_name};
+pub use policy::{Artifact, POLICY_ERROR_CODES, PolicyError, Stats, Thought, runtime_name};
 pub use policy_slot::{Activated, Activation, Approved, Deploy, Publication, Publish};
 pub use pool::{
     Draftee, POOL_BYTES, POOL_BYTES_PER_OWNER, POOL_ENTRIES, POOL_PAGE, PolicyId, Pool, PoolQuery,

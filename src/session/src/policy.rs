@@ -36,21 +36,37 @@ pub fn runtime_name(runtime: Runtime) -> &'static str {
     }
 }
 
+/// The closed codes of a policy's failure (§11).
+pub const POLICY_ERROR_CODES: [&str; 10] = [
+    "runtime_not_allowed",
+    "too_large",
+    "compile",
+    "missing_export",
+    "bad_module",
+    "imports_not_allowed",
+    "memory_limit",
+    "timeout",
+    "threw",
+    "bad_output",
+];
+
 /// Why a policy failed: one of §11's codes and, for the policy's own author, bounded text of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    /// One of §11's closed codes.
+    /// One of [`POLICY_ERROR_CODES`].
     pub code: &'static str,
     /// At most 1 KiB of the engine's text.
     pub message: Option<String>,
     /// What the call logged before it failed, bounded by the sandbox.
     pub logs: Vec<String>,
+    /// CPU time of the call in microseconds; 0 where nobody could measure it.
+    pub cpu_micros: u64,
 }
 
 impl PolicyError {
     /// A failure about which nothing but its code is known.
     pub fn of(code: &'static str) -> Self {
-        Self { code, message: None, logs: Vec::new() }
+        Self { code, message: None, logs: Vec::new(), cpu_micros: 0 }
     }
 
     /// The error on the wire, for the policy's own author.
@@ -92,6 +108,8 @@ pub struct Stats {
     calls: u64,
     timeouts: u64,
     errors: u64,
+    /// Calls whose CPU time is known.
+    measured: u64,
     total_micros: u64,
     max_micros: u64,
     emitted: u64,
@@ -118,6 +136,7 @@ impl Stats {
             calls: 0,
             timeouts: 0,
             errors: 0,
+            measured: 0,
             total_micros: 0,
             max_micros: 0,
             emitted: 0,
@@ -132,8 +151,6 @@ impl Stats {
         self.calls += 1;
         match result {
             Ok(thought) => {
-                self.total_micros += thought.cpu_micros;
-                self.max_micros = self.max_micros.max(thought.cpu_micros);
                 self.emitted += thought.intents.len() as u64 + u64::from(thought.dropped);
                 if thought.dropped > 0 {
                     *self.rejected.entry(Code::RateLimited.as_str().to_owned()).or_default() +=
@@ -147,7 +164,10 @@ impl Stats {
                 self.last_error = Some(PolicyError { message, ..PolicyError::of(error.code) });
             }
         }
-        let (Ok(Thought { logs, .. }) | Err(PolicyError { logs, .. })) = result;
+        let (Ok(Thought { logs, cpu_micros, .. }) | Err(PolicyError { logs, cpu_micros, .. })) = result;
+        self.measured += u64::from(result.is_ok() || *cpu_micros > 0);
+        self.total_micros = self.total_micros.saturating_add(*cpu_micros);
+        self.max_micros = self.max_micros.max(*cpu_micros);
         if self.is_own() && !logs.is_empty() {
             self.logs.extend(logs.iter().cloned());
             self.bound_logs();
@@ -191,7 +211,6 @@ impl Stats {
         // Microsecond totals stay far below 2^52, so these conversions are exact enough to print.
         #[expect(clippy::cast_precision_loss, reason = "a display value")]
         let ms = |micros: u64| micros as f64 / 1000.0;
-        let succeeded = self.calls.saturating_sub(self.errors).max(1);
         let rejected: Vec<Value> =
             self.rejected.iter().map(|(code, count)| json!({ "code": code, "count": count })).collect();
         let version = match self.subject {
@@ -204,7 +223,7 @@ impl Stats {
             "calls": self.calls,
             "timeouts": self.timeouts,
             "errors": self.errors,
-            "meanMs": ms(self.total_micros / succeeded),
+            "meanMs": ms(self.total_micros / self.measured.max(1)),
             "maxMs": ms(self.max_micros),
             "intentsEmitted": self.emitted,
             "intentsRejected": rejected,

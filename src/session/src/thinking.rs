@@ -110,9 +110,14 @@ impl Match {
         }
     }
 
-    /// The policy that was asked is gone: the round waits for it no longer, nor keeps what it answered.
+    /// The policy that was asked is gone, or the host has no core for it: the round waits for it no longer, nor keeps what
+    /// it answered. What plays the seat is asked in the next round again.
     pub fn withdraw(&mut self, seat: &Seat) {
         self.round.forget(seat);
+        let tick = self.tick();
+        if let Some(state) = self.seats.get_mut(seat) {
+            state.policy.due = tick;
+        }
     }
 
     /// Whether every policy of the open round has answered.
