@@ -18,7 +18,8 @@ const hostile = [
   "function think() { for (let i = 0; i < 200; i += 1) log('z'.repeat(5000)); return Array(5000).fill({ kind: 'stop', units: [] }) }",
 ];
 
-test("hostile policies in five seats stop neither the tick nor the honest policy", async () => {
+/** A match of three people with two agents each. */
+async function crowded() {
   const teams = ["red", "blue", "green"];
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { teams, bots: "nobody", seed: 3, team: "red", role: "ground" }));
   const players = [red];
@@ -33,6 +34,17 @@ test("hostile policies in five seats stop neither the tick nor the honest policy
       agents.push(await agent(server, token));
     }
   }
+  return { players, agents };
+}
+
+async function leave({ players, agents }) {
+  for (const one of agents) await one.close();
+  await Promise.all(players.map((player) => player.room.leave()));
+}
+
+test("hostile policies in five seats stop neither the tick nor the honest policy", async () => {
+  const table = await crowded();
+  const { players: [red], agents } = table;
   const [honest, ...others] = agents;
   assert.ok((await honest.tool("policy_deploy", { runtime: "js", code: "function think() { return [] }" })).ok);
   const deployed = [];
@@ -51,9 +63,38 @@ test("hostile policies in five seats stop neither the tick nor the honest policy
   for (const other of agents) {
     const { length } = JSON.stringify(await other.tool("policy_status"));
     assert.ok(length < 60_000, "a status stays bounded");
-    await other.close();
   }
-  await Promise.all(players.map((player) => player.room.leave()));
+  await leave(table);
+});
+
+// Field reports U86 and U92: policies that compute nearly as long as they may, at every think, leave another match its ticks.
+test("a match beside six policies that spin loses no tick", async (t) => {
+  const table = await crowded();
+  const spin = (rounds) => ({
+    runtime: "js",
+    code: `function think() { let x = 0; for (let i = 0; i < ${rounds}; i += 1) x += i % 7; return x < 0 ? [{}] : []; }`,
+  });
+  const { probe } = await table.agents[0].tool("policy_deploy", spin(10_000));
+  // Half of what a call may use: more would make a timeout of one that other work slows down.
+  const rounds = Math.ceil((10_000 * 10) / Math.max(probe.maxMs, 0.1));
+  for (const one of table.agents) assert.ok((await one.tool("policy_deploy", spin(rounds))).ok);
+  const quiet = new InMatch(await (await person(server, "Quinn")).create("agent-command", { teams: ["red", "blue"], bots: "nobody", team: "red", role: "ground" }));
+  await quiet.until((view) => view.tick > 5, "the other match runs");
+  const times = [];
+  quiet.room.onMessage("playerthree:view", () => times.push(performance.now()));
+  const [from, began] = [quiet.view.view.tick, performance.now()];
+  await quiet.until((view) => view.tick >= from + 100, "a hundred ticks beside them");
+  // A match makes up for up to five ticks that come late, and loses later ones.
+  const lost = (performance.now() - began) / 100 - (quiet.view.view.tick - from);
+  assert.ok(lost < 5, `${lost} ticks lost`);
+  const gaps = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
+  t.diagnostic(`views came ${gaps[gaps.length >> 1].toFixed(1)} ms apart (p50), ${gaps.at(-2).toFixed(1)} ms (p99)`);
+  for (const one of table.agents) {
+    const { policy } = await one.tool("policy_status");
+    assert.ok(policy.calls > 10 && policy.meanMs > 2, JSON.stringify(policy));
+  }
+  await leave(table);
+  await quiet.room.leave();
 });
 
 test("tricks on the language itself give a closed code or an honest answer", async () => {

@@ -258,6 +258,23 @@ export interface CommanderMetadata {
   readonly shared?: boolean;
 }
 
+/** A version of a policy. The hash is the SHA-256 of its composed source or of its module (§20.10.1). */
+export interface PolicyVersion {
+  readonly version: number;
+  readonly runtime: "js" | "wasm";
+  readonly bytes: number;
+  readonly artifactHash: string;
+}
+
+/** A practice that succeeded (§4). Version 0 is code that was never deployed. */
+export interface LastPractice {
+  readonly role: string;
+  readonly version: number;
+  readonly outcome: "running" | "win" | "loss" | "draw";
+  readonly ticks: number;
+  readonly wallMs: number;
+}
+
 /** One of one's own named commanders for a game (§20.3). */
 export interface Commander {
   readonly id: string;
@@ -269,9 +286,11 @@ export interface Commander {
   readonly settings: CommanderSettings;
   /** The versions of its policies that can be taken back or seated, and those that play for its roles. */
   readonly library: {
-    readonly versions: readonly { readonly version: number; readonly runtime: "js" | "wasm"; readonly bytes: number }[];
+    readonly versions: readonly PolicyVersion[];
     readonly active: Readonly<Record<string, number>>;
   };
+  /** What its newest practice that succeeded came to. */
+  readonly lastPractice: LastPractice | null;
   /** Where it is seated. */
   readonly seats: readonly Json[];
 }

@@ -25,6 +25,7 @@ pub(crate) fn trial(
         }
         (Activated::Failed(error), None) => Ok(json!({ "ok": false, "error": error.to_json() })),
         (Activated::Refused(error), None) => Err(error),
+        (Activated::Asked(request), _) => Ok(request),
         (Activated::Failed(_) | Activated::Refused(_), Some(_)) => Err(Code::ApprovalFailed.into()),
     }
 }

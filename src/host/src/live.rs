@@ -374,6 +374,11 @@ impl<R> Live<R> {
             self.policies.end_probe(seat);
             return self.not_tried(seat, trying, Code::Internal, now);
         }
+        if trying.agent && self.allowed(seat, Right::Agent, Scope::Policy).is_err() {
+            // The owner took the scope away while it was tried.
+            self.policies.end_probe(seat);
+            return self.not_tried(seat, trying, Code::OutOfScope, now);
+        }
         let activated = self.game.activated(seat, &trying.activation, probe);
         if matches!(activated, Activated::Active(_))
             && let Ok(match_data) = match_data

@@ -41,10 +41,14 @@ impl CommanderGrant {
         {
             return told;
         }
-        match self.place(role)? {
+        let answer = match self.place(role)? {
             Place::Seated(hold) => self.in_match(role, &hold, method, args).await,
             Place::Lobby => self.in_lobby(role, method, &args).await,
+        }?;
+        if method == "practice" {
+            self.desk.roster.rules().practised(&self.id, role, &answer);
         }
+        Ok(answer)
     }
 
     fn place(&self, role: &Name) -> Result<Place<Hold>, CallError> {

@@ -611,3 +611,52 @@ fn practices_of_one_owner_are_bounded() {
         std::thread::yield_now();
     }
 }
+
+/// §6: an agent whose owner takes the scope away while its code is tried activates nothing.
+#[test]
+fn a_scope_that_is_taken_away_during_a_trial_activates_nothing() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    driver.live.call(&seat, Right::Agent, "policyDeploy", &code, "the call", driver.now);
+    driver.live.game_mut().set_scopes(&seat, &json!(["act"])).unwrap();
+    let answer = loop {
+        if let Some((_, answer)) = driver.live.take_answers().pop() {
+            break answer;
+        }
+        driver.woken.recv_timeout(LOST).expect("the sandbox answers");
+        driver.live.take_in(driver.now);
+    };
+    assert_eq!(answer.unwrap_err().code.as_str(), "out_of_scope");
+    assert_eq!(driver.status(&seat), Value::Null);
+}
+
+/// §4 `Stats`: what a policy logs while it is loaded is its author's to read, from its trial and from where it plays.
+#[test]
+fn what_a_load_logs_is_in_the_statistics() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let code = "log('top'); function init() { log('init') } function think() { log('think'); return [] }";
+    assert_eq!(driver.deploy(&seat, code)["probe"]["logs"], json!(["top", "init", "think"]));
+    driver.until_it_thinks(&seat);
+    assert_eq!(driver.status(&seat)["logs"], json!(["top", "init", "think"]));
+}
+
+/// §13, §15.5: a draft that hangs counts once against its owner, however often its practice restarts it.
+#[test]
+fn a_practice_that_hangs_counts_once_against_its_owner() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let hangs = "let n = 0; function think() { if (n++) for (;;); return [] }";
+    let practice =
+        json!({ "opponent": "recruit", "ticks": 200, "artifact": { "runtime": "js", "code": hangs } });
+    for _ in 0..2 {
+        let result = driver.call(&seat, "practice", practice.clone()).unwrap();
+        assert!(result["policy"]["timeouts"].as_u64().unwrap() > 2, "{result}");
+    }
+    for _ in 2..BLAME_MAX {
+        assert_eq!(driver.deploy(&seat, "for (;;);")["error"]["code"], "timeout");
+    }
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    assert_eq!(driver.call(&seat, "policyDeploy", code).unwrap_err().code.as_str(), "rate_limited");
+}

@@ -529,6 +529,13 @@ async fn a_commander_practises_between_matches() {
     );
     deploy(&grant, IDLE).await.unwrap();
     assert_eq!(practise(&grant, bare.clone()).await.unwrap()["policy"]["version"], 1);
+    let told = |house: &House| {
+        house.agents.commanders().list(&house.surface, &owner("ann"))[0]["lastPractice"].clone()
+    };
+    assert_eq!((&told(&house)["version"], &told(&house)["ticks"]), (&json!(1), &json!(3)));
+    let broken = json!({ "opponent": "recruit", "ticks": 5, "artifact": { "runtime": "js", "code": "(" } });
+    assert_eq!(practise(&grant, broken).await.unwrap()["ok"], false);
+    assert_eq!(told(&house)["ticks"], 3, "a failed one is not recorded");
     let unknown = json!({ "opponent": "recruit", "ticks": 3, "options": { "no": "such" } });
     assert_eq!(practise(&grant, unknown).await.unwrap_err().code, Code::Invalid);
 

@@ -75,7 +75,8 @@ impl Match {
         resolved
     }
 
-    /// A probe ended. A success makes the version active; either way waits learn of a resolved approval.
+    /// A probe ended. A success makes the version active, unless the owner supervises by now and was not asked; either way
+    /// waits learn of a resolved approval.
     pub fn activated(
         &mut self,
         seat: &Seat,
@@ -87,7 +88,9 @@ impl Match {
         let Some(state) = self.seats.get_mut(seat) else {
             return Activated::Refused(Code::NotInMatch.into());
         };
-        let activated = state.policy.activated(activation, verdict, (&seat.role, &surface.hash), tick);
+        let supervised = state.mandate.is_supervised();
+        let activated =
+            state.policy.activated(activation, verdict, (&seat.role, &surface.hash), supervised, tick);
         if matches!(activated, Activated::Active(_)) {
             self.round.forget(seat);
         }

@@ -116,7 +116,8 @@ impl<D: Clone> Commanders<D> {
         Err(Code::ApprovalNotFound.into())
     }
 
-    /// A trial ended. A success makes the version the lane's active one.
+    /// A trial ended. A success makes the version the lane's active one, unless the owner supervises by now and was not asked.
+    /// Where they took the scope away meanwhile, it is `out_of_scope`.
     pub fn activated(
         &mut self,
         id: &CommanderId,
@@ -126,10 +127,19 @@ impl<D: Clone> Commanders<D> {
     ) -> Activated {
         let surface = Arc::clone(&self.surface);
         let verdict = verdict(&surface.manifest, role, activation, probe);
+        let allowed = match &activation.approval {
+            None => self.working(id, role, Scope::Policy).map(|_| ()),
+            Some(_) => Ok(()),
+        };
+        let supervised = self.settings(id).is_some_and(|settings| settings.mandate.is_supervised());
         // The commander was removed meanwhile.
         let Some(lane) = self.lane_mut(id, role) else { return Activated::Refused(Code::BadToken.into()) };
+        if let Err(error) = allowed {
+            lane.policies.slot.not_tried(activation);
+            return Activated::Refused(error);
+        }
         lane.policies.carried_out(activation.approval.as_deref());
-        lane.policies.slot.activated(activation, verdict, (role, &surface.hash), 0)
+        lane.policies.slot.activated(activation, verdict, (role, &surface.hash), supervised, 0)
     }
 
     /// There was no place for the trial. The lane may ask again.

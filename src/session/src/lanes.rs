@@ -160,6 +160,8 @@ pub(crate) struct Commander<D> {
     pub(crate) settings: Settings,
     pub(crate) library: Library,
     pub(crate) lanes: BTreeMap<Name, Lane<D>>,
+    /// What its newest practice that succeeded came to, for its owner.
+    last_practice: Option<Value>,
 }
 
 impl<D> Commander<D> {
@@ -220,7 +222,8 @@ impl<D: Clone> Commanders<D> {
         let library = Library::on(&self.shelf);
         let lanes = draft.roles.iter().map(|role| (role.clone(), Lane::new(&library))).collect();
         let settings = Settings::usual(&self.surface);
-        self.by_id.insert(id, Commander { owner, draft, settings, library, lanes });
+        let commander = Commander { owner, draft, settings, library, lanes, last_practice: None };
+        self.by_id.insert(id, commander);
         Ok(())
     }
 
@@ -404,6 +407,19 @@ impl<D: Clone> Commanders<D> {
         Some(lobby_state(Some(&seat), reservation.summary.as_ref(), *ready, reservation.start, now))
     }
 
+    /// A practice of a lane ended with this `PracticeResult` (§4): its owner is shown what the newest one came to that
+    /// succeeded.
+    pub fn practised(&mut self, id: &CommanderId, role: &Name, result: &Value) {
+        let Some(commander) = self.by_id.get_mut(id).filter(|_| result["ok"] == true) else { return };
+        commander.last_practice = Some(json!({
+            "role": role,
+            "version": result["policy"]["version"],
+            "outcome": result["outcome"],
+            "ticks": result["ticks"],
+            "wallMs": result["wallMs"],
+        }));
+    }
+
     /// How often the lane's seat changed between matches, for a wait that begins now.
     pub fn changes(&self, id: &CommanderId, role: &str) -> u64 {
         self.lane(id, role).map_or(0, |lane| lane.changes)
@@ -439,7 +455,7 @@ impl<D: Clone> Commanders<D> {
 }
 
 fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
-    let Commander { draft, settings, library, lanes, .. } = commander;
+    let Commander { draft, settings, library, lanes, last_practice, .. } = commander;
     let reservations: Vec<Value> = lanes
         .iter()
         .filter_map(|(role, lane)| Some((role, lane.reserved.as_ref()?)))
@@ -463,5 +479,6 @@ fn status<D>(id: &CommanderId, commander: &Commander<D>) -> Value {
         "library": library.to_json(),
         "reservations": reservations,
         "seats": seats,
+        "lastPractice": last_practice,
     })
 }

@@ -24,6 +24,7 @@ mod observer;
 mod outcomes;
 mod pausing;
 mod policy;
+mod policy_results;
 mod policy_slot;
 mod pool;
 mod practice;

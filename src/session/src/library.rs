@@ -59,6 +59,8 @@ pub(crate) struct Stored {
 struct Kept {
     number: u32,
     stored: Stored,
+    /// Computed when the version was taken (§20.10.1).
+    hash: String,
     room: Shelved,
 }
 
@@ -110,15 +112,21 @@ impl Library {
         }
         let room = versions.shelf.take(stored.artifact.code.len()).ok_or(Code::Busy)?;
         versions.last = number;
-        versions.kept.push_back(Kept { number, stored, room });
+        let hash = stored.artifact.hash();
+        versions.kept.push_back(Kept { number, stored, hash, room });
         versions.active.insert(role.clone(), number);
         versions.bound();
         Ok(number)
     }
 
-    /// Makes a retained version the active one of a role.
-    pub(crate) fn activate(&self, role: &Name, number: u32) {
-        self.versions().active.insert(role.clone(), number);
+    /// Makes a retained version the active one of a role. Fails `invalid` for one that is not kept.
+    pub(crate) fn activate(&self, role: &Name, number: u32) -> Result<(), CallError> {
+        let mut versions = self.versions();
+        if !versions.kept.iter().any(|kept| kept.number == number) {
+            return Err(Code::Invalid.into());
+        }
+        versions.active.insert(role.clone(), number);
+        Ok(())
     }
 
     /// A retained version.
@@ -133,12 +141,18 @@ impl Library {
         Some((number, self.version(number)?))
     }
 
-    /// `{versions: [{version, runtime, bytes}], active: {role: version}}`, for the library's owner to choose from: no code.
+    /// `{versions: [{version, runtime, bytes, artifactHash}], active: {role: version}}`, for the library's owner to choose
+    /// from: no code.
     pub(crate) fn to_json(&self) -> Value {
         let versions = self.versions();
         let listed = |kept: &Kept| {
             let Artifact { runtime, code } = &kept.stored.artifact;
-            json!({ "version": kept.number, "runtime": runtime_name(*runtime), "bytes": code.len() })
+            json!({
+                "version": kept.number,
+                "runtime": runtime_name(*runtime),
+                "bytes": code.len(),
+                "artifactHash": kept.hash,
+            })
         };
         json!({
             "versions": versions.kept.iter().map(listed).collect::<Vec<_>>(),

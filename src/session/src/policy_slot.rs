@@ -50,6 +50,16 @@ impl Activation {
         self.origin != Origin::New
     }
 
+    /// What its owner is asked for where they supervise: nothing for what they gave or approved themselves.
+    fn unapproved(&self) -> Option<ApprovalKind> {
+        match self.origin {
+            _ if self.approval.is_some() => None,
+            Origin::New => Some(ApprovalKind::Deploy),
+            Origin::Retained => Some(ApprovalKind::Rollback),
+            Origin::Given | Origin::Drafted { .. } => None,
+        }
+    }
+
     fn subject(&self, version: u32) -> Subject {
         match &self.origin {
             Origin::Drafted { id, .. } => Subject::Drafted(*id),
@@ -67,6 +77,9 @@ pub enum Activated {
     Failed(PolicyError),
     /// The code works and still cannot be taken. What was active stays so.
     Refused(CallError),
+    /// The code works, and its owner, who supervises since it was asked for, must approve it first; this is the agent's
+    /// answer.
+    Asked(Value),
 }
 
 /// What a deploy or rollback leads to.
@@ -288,6 +301,10 @@ impl PolicySlot {
                 approval.status = ApprovalStatus::Failed;
                 return Err(Code::ApprovalFailed.into());
             }
+            ApprovalKind::Rollback if self.library.version(version).is_none() => {
+                approval.status = ApprovalStatus::Failed;
+                return Err(Code::ApprovalFailed.into());
+            }
             ApprovalKind::Deploy => Origin::New,
             ApprovalKind::Rollback => Origin::Retained,
         };
@@ -296,18 +313,27 @@ impl PolicySlot {
         Ok(Some(Approved::Probe(Activation { version, artifact, approval: id, origin })))
     }
 
-    /// A probe ended. A success makes the code active for the role; a failure leaves the active one alone.
+    /// A probe ended. A success makes the code active for the role, if its owner need not be asked by now; a failure leaves
+    /// the active one alone.
     pub(crate) fn activated(
         &mut self,
         activation: &Activation,
         probe: Result<(), PolicyError>,
         (role, surface): (&Name, &str),
+        supervised: bool,
         tick: u64,
     ) -> Activated {
         self.probing = false;
-        let activated = match probe {
-            Ok(()) => self.take(activation, role, surface),
-            Err(error) => Activated::Failed(error),
+        let activated = match (probe, activation.unapproved().filter(|_| supervised)) {
+            (Ok(()), None) => self.take(activation, role, surface),
+            (Ok(()), Some(kind)) => {
+                let version = match kind {
+                    ApprovalKind::Deploy => self.library.next_version(),
+                    ApprovalKind::Rollback | ApprovalKind::Publish => activation.version,
+                };
+                Activated::Asked(self.ask(kind, version, activation.artifact.clone()))
+            }
+            (Err(error), _) => Activated::Failed(error),
         };
         let works = matches!(activated, Activated::Active(_));
         self.settle(activation.approval.as_deref(), works);
@@ -319,7 +345,7 @@ impl PolicySlot {
                 self.given = Given::Settled;
                 self.due = tick;
             }
-            Activated::Failed(_) | Activated::Refused(_) => {
+            Activated::Failed(_) | Activated::Refused(_) | Activated::Asked(_) => {
                 if matches!(self.given, Given::Trying) {
                     self.given = Given::Problem(Problem::Failed);
                 }
@@ -331,10 +357,11 @@ impl PolicySlot {
     fn take(&self, activation: &Activation, role: &Name, surface: &str) -> Activated {
         match activation.origin {
             Origin::Drafted { .. } | Origin::Given => Activated::Active(activation.version),
-            Origin::Retained => {
-                self.library.activate(role, activation.version);
-                Activated::Active(activation.version)
-            }
+            // Another lane of the commander may have deployed so much meanwhile that it is kept no more.
+            Origin::Retained => match self.library.activate(role, activation.version) {
+                Ok(()) => Activated::Active(activation.version),
+                Err(error) => Activated::Refused(error),
+            },
             Origin::New => {
                 let stored = Stored { artifact: activation.artifact.clone(), surface: Arc::from(surface) };
                 // Another lane of the commander may have deployed meanwhile; what was approved was this number.

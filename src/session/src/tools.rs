@@ -2,7 +2,7 @@
 //!
 //! Everything here is part of the surface hash; nothing depends on a match, a seat or a credential.
 
-use crate::{calls, chat};
+use crate::{calls, chat, policy_results};
 use playerthree_game::{Checked, SignalRefusal};
 use playerthree_schema::{Kind, Schema};
 use serde_json::{Map, Value, json};
@@ -52,52 +52,61 @@ pub(crate) fn for_manifest(manifest: &Checked) -> Vec<Tool> {
 /// The tool of a method that [`calls::methods`] lists.
 fn tool(manifest: &Checked, method: &'static str) -> Tool {
     let (name, title, description, read_only) = text(method);
-    let (input, output) = match method {
-        "briefing" => (briefing_input(), briefing_output()),
-        "observe" => (observe_input(manifest), observe_output(manifest)),
-        "act" => (act_input(manifest), act_output(manifest)),
-        "sequence" => (sequence_input(manifest), sequence_output(manifest)),
-        "wait" => (wait_input(manifest), wait_output(manifest)),
-        "ready" => (json!({}), lobby_output(manifest)),
-        "skill" => (skill_input(), skill_output()),
-        "policyDeploy" => (deploy_input(), deploy_output()),
-        "policyRollback" => (rollback_input(), deploy_output()),
-        "practice" => (practice_input(manifest), practice_output(manifest)),
-        "publish" => (json!({}), publish_output()),
-        "say" => (say_input(manifest), say_output()),
-        _ => (json!({}), json!({ "policy": { "type": ["object", "null"] } })),
+    let (input_schema, output_schema) = (input_schema(manifest, method), output_schema(manifest, method));
+    Tool { name, method, title, description, input_schema, output_schema, read_only }
+}
+
+fn input_schema(manifest: &Checked, method: &str) -> Value {
+    let mut input = match method {
+        "briefing" => briefing_input(),
+        "observe" => observe_input(manifest),
+        "act" => act_input(manifest),
+        "sequence" => sequence_input(manifest),
+        "wait" => wait_input(manifest),
+        "skill" => skill_input(),
+        "policyDeploy" => deploy_input(),
+        "policyRollback" => rollback_input(),
+        "practice" => practice_input(manifest),
+        "say" => say_input(manifest),
+        _ => json!({}),
     };
-    let (mut input, input_required) = split(input);
     if method != "skill" {
-        input.insert("role".into(), json!({ "enum": manifest.roles }));
+        input["role?"] = json!({ "enum": manifest.roles });
     }
-    let (output, output_required) = split(output);
-    let mut output_schema = object(&output, &output_required);
+    closed(input)
+}
+
+fn output_schema(manifest: &Checked, method: &str) -> Value {
+    let members = match method {
+        "briefing" => briefing_output(),
+        "observe" => observe_output(manifest),
+        "act" => act_output(manifest),
+        "sequence" => sequence_output(manifest),
+        "wait" => wait_output(manifest),
+        "ready" => lobby_output(manifest),
+        "skill" => skill_output(),
+        "policyDeploy" | "policyRollback" => return policy_results::deployed(manifest),
+        "practice" => return policy_results::practised(manifest),
+        "publish" => return policy_results::published(),
+        "say" => say_output(),
+        _ => return policy_results::status(manifest),
+    };
+    let mut schema = closed(members);
     if let Some(shapes) = shapes(method) {
-        output_schema["anyOf"] = shapes.iter().map(|required| json!({ "required": required })).collect();
+        schema["anyOf"] = shapes.iter().map(|required| json!({ "required": required })).collect();
     }
-    Tool {
-        name,
-        method,
-        title,
-        description,
-        input_schema: object(&input, &input_required),
-        output_schema,
-        read_only,
-    }
+    schema
 }
 
 /// The members of a lobby state that is whole.
 const LOBBY_STATE: &[&str] = &["phase", "seat", "you", "startsWhen", "instruction"];
 
-/// The alternatives of a method whose result depends on where its match or its owner's word stands, by the members that
-/// each has.
+/// The alternatives of a method whose result depends on where its match stands, by the members that each has.
 fn shapes(method: &str) -> Option<[&'static [&'static str]; 2]> {
     match method {
         "observe" => Some([&["observation"], LOBBY_STATE]),
         "wait" => Some([&["phase", "tick", "outcome", "events"], LOBBY_STATE]),
         "ready" => Some([&["phase", "you"], LOBBY_STATE]),
-        "publish" => Some([&["policyId"], &["ok", "approval"]]),
         _ => None,
     }
 }
@@ -212,7 +221,8 @@ fn object(properties: &Map<String, Value>, required: &[String]) -> Value {
     schema
 }
 
-fn closed(members: Value) -> Value {
+/// A closed object of these members, of which those whose name ends in `?` are optional.
+pub(crate) fn closed(members: Value) -> Value {
     let (properties, required) = split(members);
     object(&properties, &required)
 }
@@ -322,7 +332,8 @@ fn act_output(manifest: &Checked) -> Value {
     json!({ "acks": ack_list(manifest) })
 }
 
-fn ack_list(manifest: &Checked) -> Value {
+/// The codes of a refused intent (§4 `IntentAck`).
+pub(crate) fn ack_codes(manifest: &Checked) -> Vec<&'static str> {
     let mut codes = vec![
         "invalid",
         "forbidden_role",
@@ -332,6 +343,11 @@ fn ack_list(manifest: &Checked) -> Value {
         "game_over",
         "game",
     ];
+    codes.extend(manifest.signals.iter().map(|_| "signal"));
+    codes
+}
+
+fn ack_list(manifest: &Checked) -> Value {
     let mut ack = json!({
         "ok": { "type": "boolean" },
         "schemaCode?": { "type": "string" },
@@ -339,10 +355,9 @@ fn ack_list(manifest: &Checked) -> Value {
         "gameCode?": { "enum": manifest.errors },
     });
     if manifest.signals.is_some() {
-        codes.push("signal");
         ack["signalCode?"] = json!({ "enum": SignalRefusal::CODES.map(SignalRefusal::as_str) });
     }
-    ack["code?"] = json!({ "enum": codes });
+    ack["code?"] = json!({ "enum": ack_codes(manifest) });
     json!({ "type": "array", "items": closed(ack), "maxItems": calls::INTENTS_MAX })
 }
 
@@ -454,44 +469,6 @@ fn practice_input(manifest: &Checked) -> Value {
     input
 }
 
-fn practice_output(manifest: &Checked) -> Value {
-    json!({
-        "ok": { "type": "boolean" },
-        "outcome?": { "enum": ["running", "win", "loss", "draw"] },
-        "ticks?": { "type": "integer" },
-        "report?": manifest.report.json_schema(),
-        "code?": { "enum": ["policy", "guard"] },
-        "policy": { "type": "object" },
-        "wallMs": { "type": "integer" },
-    })
-}
-
 fn rollback_input() -> Value {
     json!({ "version": { "type": "integer", "minimum": 1, "maximum": 2_147_483_647 } })
-}
-
-fn approval_request(kinds: &[&str]) -> Value {
-    closed(json!({
-        "id": { "type": "string" },
-        "kind": { "enum": kinds },
-        "version": { "type": "integer" },
-    }))
-}
-
-fn publish_output() -> Value {
-    json!({
-        "policyId?": { "type": "string", "pattern": "^pol_[0-9]{1,15}$" },
-        "ok?": { "const": false },
-        "approval?": approval_request(&["publish"]),
-    })
-}
-
-fn deploy_output() -> Value {
-    json!({
-        "ok": { "type": "boolean" },
-        "version?": { "type": "integer" },
-        "probe?": { "type": "object" },
-        "error?": closed(json!({ "code": { "type": "string" }, "message?": { "type": "string" } })),
-        "approval?": approval_request(&["policyDeploy", "policyRollback"]),
-    })
 }

@@ -13,7 +13,7 @@ use common::*;
 use playerthree_game::{Clock, Name, PoolLimits, Seat};
 use playerthree_session::{
     Activated, Approved, Code, CommanderId, CommanderKind, Commanders, Config, Deploy, Draft, Isolation,
-    Match, Metadata, Occupant, PolicyCode, Publish, Seated, SeatedPolicy, Surface,
+    Match, Metadata, Occupant, PolicyCode, Publish, Seated, SeatedPolicy, Surface, VERSIONS_KEPT,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -132,7 +132,9 @@ fn the_lanes_of_a_commander_share_one_sequence_of_versions() {
     assert_eq!(roster.status("wing")["version"], 4);
     let library = &roster.rules.list(&owner("ann"))[0]["library"];
     assert_eq!(library["active"], json!({ "lead": 3, "wing": 4 }));
-    assert_eq!(library["versions"][2], json!({ "version": 3, "runtime": "js", "bytes": 5 }));
+    let hash = js("three").hash();
+    let third = json!({ "version": 3, "runtime": "js", "bytes": 5, "artifactHash": hash });
+    assert_eq!(library["versions"][2], third, "§20.10.1");
     assert_eq!(roster.rules.list(&owner("bob")), Vec::<Value>::new(), "and nobody else sees it");
 }
 
@@ -289,4 +291,55 @@ fn a_version_of_another_surface_is_stale() {
     deploy(&mut game, &lead("a"), "two");
     assert_eq!(game.policy_status(&lead("a")).unwrap()["version"], 2);
     assert_eq!(state_of(&game, &lead("a")), "absent", "its policy is in order");
+}
+
+/// §6, §7: what an owner decides while code is tried holds for its activation between matches too.
+#[test]
+fn what_an_owner_decides_during_a_trial_between_matches_holds() {
+    let mut roster = Roster::of(CommanderKind::Agent);
+    roster.deploy("lead", "one");
+    let (id, role) = (roster.id.clone(), Name::from("lead"));
+    let trying = to_probe(roster.rules.deploy(&id, "lead", js("two")).unwrap());
+    roster.settle(json!({ "scopes": [] }));
+    let Activated::Refused(error) = roster.rules.activated(&id, &role, &trying, &thought(&[])) else {
+        panic!()
+    };
+    assert_eq!(error.code, Code::OutOfScope);
+    roster.settle(json!({ "scopes": ["policy"] }));
+    let trying = to_probe(roster.rules.deploy(&id, "lead", js("two")).unwrap());
+    roster.settle(json!({ "mandate": { "autonomy": "supervised" } }));
+    let asked = roster.rules.activated(&id, &role, &trying, &thought(&[]));
+    assert!(matches!(asked, Activated::Asked(_)), "{asked:?}");
+    assert_eq!(roster.status("lead")["version"], 1);
+}
+
+/// §4: a version that another lane's deploys push out while it is tried does not become active.
+#[test]
+fn a_version_that_is_gone_by_the_end_of_its_trial_does_not_play() {
+    let mut roster = Roster::of(CommanderKind::Agent);
+    roster.deploy("lead", "one");
+    roster.deploy("lead", "two");
+    let back = to_probe(roster.rules.rollback(&roster.id, "lead", 1).unwrap());
+    (0..VERSIONS_KEPT).for_each(|_| _ = roster.deploy("wing", "more"));
+    let taken = roster.rules.activated(&roster.id, &"lead".into(), &back, &thought(&[]));
+    assert!(matches!(taken, Activated::Refused(_)), "{taken:?}");
+    assert_eq!(roster.status("lead")["version"], 2);
+}
+
+/// §4: `lastPractice` records successful runs only.
+#[test]
+fn the_last_practice_of_a_commander_is_one_that_succeeded() {
+    let mut roster = Roster::of(CommanderKind::Agent);
+    let last = |roster: &Roster| roster.rules.list(&owner("ann"))[0]["lastPractice"].clone();
+    assert_eq!(last(&roster), Value::Null);
+    let won = json!({
+        "ok": true, "outcome": "win", "ticks": 9, "report": { "long": "text" }, "wallMs": 2,
+        "policy": { "version": 3, "logs": ["private"] },
+    });
+    let told = json!({ "role": "lead", "version": 3, "outcome": "win", "ticks": 9, "wallMs": 2 });
+    let failed = json!({ "ok": false, "code": "policy", "policy": { "version": 0 }, "wallMs": 1 });
+    for result in [won, failed] {
+        roster.rules.practised(&roster.id, &"lead".into(), &result);
+        assert_eq!(last(&roster), told);
+    }
 }

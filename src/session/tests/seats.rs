@@ -12,8 +12,8 @@ use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Controller, Runtime, Seat};
 use playerthree_session::{
-    Approved, Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Settings, Thought,
-    Wait,
+    Activated, Approved, Artifact, Code, Deploy, Match, Occupant, PRESENCE_MS, PolicyError, Right, Settings,
+    Thought, VERSIONS_KEPT, Wait,
 };
 use serde_json::{Value, json};
 
@@ -471,4 +471,50 @@ fn an_answer_to_a_request_of_an_earlier_hold_answers_no_later_one() {
     let (first, second) = (ask(&mut game, "falcon"), ask(&mut game, "heron"));
     assert_eq!(game.resolve_approval(&red(), &first, true).unwrap_err().code, Code::ApprovalNotFound);
     assert!(game.resolve_approval(&red(), &second, true).unwrap().is_some());
+}
+
+/// §7: nothing that was asked for before its owner supervised is activated afterwards without their word.
+#[test]
+fn what_is_tried_while_its_owner_begins_to_supervise_asks_them() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    activate(&mut game, &red());
+    activate(&mut game, &red());
+    for kind in ["policyDeploy", "policyRollback"] {
+        game.set_mandate(&red(), &mandate(&game, "autonomous", "policy")).unwrap();
+        let deploy =
+            if kind == "policyDeploy" { game.deploy(&red(), js()) } else { game.rollback(&red(), 1) };
+        let Deploy::Probe(activation) = deploy.unwrap() else { panic!("an approval") };
+        game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+        let failed = game.activated(&red(), &activation, &Err(PolicyError::of("threw")));
+        assert!(matches!(failed, Activated::Failed(_)), "nobody is asked about what does not work");
+        let asked = game.activated(&red(), &activation, &Ok(Thought::default()));
+        let Activated::Asked(request) = asked else { panic!("{asked:?}") };
+        assert_eq!((&request["ok"], &request["approval"]["kind"]), (&json!(false), &json!(kind)));
+        let status = game.policy_status(&red()).unwrap();
+        assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(2), &json!("pending")));
+    }
+    let id = game.policy_status(&red()).unwrap()["approval"]["id"].as_str().unwrap().to_owned();
+    let Some(Approved::Probe(activation)) = game.resolve_approval(&red(), &id, true).unwrap() else {
+        panic!()
+    };
+    assert!(matches!(game.activated(&red(), &activation, &Ok(Thought::default())), Activated::Active(1)));
+}
+
+/// §7: a request for a version that is kept no more when its owner agrees has failed, and what is active stays so.
+#[test]
+fn a_rollback_to_a_version_that_is_gone_by_then_fails() {
+    let mut game = agent_command(config());
+    game.assign(&red(), agent("ann")).unwrap();
+    activate(&mut game, &red());
+    activate(&mut game, &red());
+    game.set_mandate(&red(), &mandate(&game, "supervised", "policy")).unwrap();
+    let Deploy::Approval(request) = game.rollback(&red(), 1).unwrap() else { panic!("activated at once") };
+    game.set_mandate(&red(), &mandate(&game, "autonomous", "policy")).unwrap();
+    (0..VERSIONS_KEPT).for_each(|_| activate(&mut game, &red()));
+    let id = request["approval"]["id"].as_str().unwrap();
+    assert_eq!(game.resolve_approval(&red(), id, true).unwrap_err().code, Code::ApprovalFailed);
+    let status = game.policy_status(&red()).unwrap();
+    assert_eq!((&status["version"], &status["approval"]["status"]), (&json!(10), &json!("failed")));
+    assert!(game.practice_artifact(&red(), None).is_ok());
 }
