@@ -16,6 +16,7 @@ mod policies;
 mod pools;
 mod practice;
 mod sandboxed;
+mod scrubbing;
 mod secret;
 mod shares;
 mod trial;
@@ -31,5 +32,9 @@ pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use places::{BLAME_MAX, BLAME_WINDOW, OWNER_PLACES, POLICY_PLACES, PolicyPlaces};
 pub use pools::Pools;
 pub use practice::PRACTICE_PLACES;
+pub use scrubbing::{
+    SCRUB_ENTRIES_MAX, SCRUB_TICKS_MAX, SCRUB_TICKS_UNCOPIED_MAX, SEEK_TIME_MAX, SIMULATIONS_MAX, Scrub,
+    ScrubError, Scrubber, TIMELINES_MAX,
+};
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use trial::{Ended, Trial, TrialResult};

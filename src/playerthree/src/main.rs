@@ -14,6 +14,7 @@ mod page;
 mod pipes_mcp;
 mod pipes_room;
 mod policy;
+mod replay;
 mod serve;
 mod verify;
 
@@ -48,6 +49,8 @@ enum Command {
     Connect(connect::Args),
     /// Manages your commanders, connections and seats on a running server
     Owner(owner::Args),
+    /// Verifies replays of matches and shows what they hold
+    Replay(replay::Args),
     /// Verifies a log of hash-chained games, from a file or a server: exit status 0 valid, 1 faulty, 2 no verdict
     Verify(verify::VerifyArgs),
     /// Prints the canonical form (RFC 8785) of the JSON on standard input
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Mcp(args) => bridge::run(args).map(|()| ExitCode::SUCCESS),
         Command::Connect(args) => connect::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Owner(args) => owner::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Replay(args) => Ok(replay::run(&args)),
         Command::Verify(args) => Ok(verify::run(&args)),
         Command::Canonicalize(args) => verify::run_canonicalize(args),
     };

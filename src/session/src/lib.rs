@@ -70,9 +70,10 @@ pub use pool::{
 };
 pub use practice::Practice;
 pub use replay::{
-    ENTRIES_MAX, Entry, EntryFault, FORMAT as REPLAY_FORMAT, Input, JsonText, NoPerspective, NotKept,
-    Perspective, Position, RECORDED_BYTES_MAX, REPLAY_BYTES_MAX, Replay, ReplayError, ResumeReason,
-    TICKS_MAX, VERSION as REPLAY_VERSION, Watch, Window, replay_match,
+    CHECKPOINT_BYTES_MAX, CHECKPOINT_TICKS, CHECKPOINTS_MAX, ENTRIES_MAX, Entry, EntryFault,
+    FORMAT as REPLAY_FORMAT, INPUTS_SHOWN, Input, JsonText, NoPerspective, NotKept, Perspective, Position,
+    RECORDED_BYTES_MAX, REPLAY_BYTES_MAX, Replay, ReplayError, ResumeReason, TICKS_MAX, Timeline,
+    VERSION as REPLAY_VERSION, Watch, Window, replay_match,
 };
 pub use seat::{Handover, Occupant, OwnerControl, OwnerId, PRESENCE_MS, Right};
 pub use seated_policy::{FromLibrary, PolicyCode, SeatedPolicy};

@@ -13,6 +13,9 @@ pub const FORMAT: &str = "playerthree.replay";
 /// The version of the format.
 pub const VERSION: u64 = 2;
 
+/// Most entries that accompany what a position shows (§17).
+pub const INPUTS_SHOWN: usize = 200;
+
 /// What is left of a persistent session's replay once entries were dropped (§18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Window {
@@ -101,6 +104,14 @@ impl Replay {
     /// Entries that were recorded before the first one that is kept.
     pub fn dropped(&self) -> u64 {
         self.window.map_or(0, |window| window.dropped)
+    }
+
+    /// The first [`INPUTS_SHOWN`] entries that were recorded within one tick of this one, as they are in the envelope (§17).
+    pub fn inputs_around(&self, tick: u64) -> Vec<Value> {
+        let first = self.entries.partition_point(|entry| entry.tick.saturating_add(1) < tick);
+        let near = self.entries[first..].iter().take_while(|entry| entry.tick <= tick.saturating_add(1));
+        #[expect(clippy::expect_used, reason = "texts, numbers and JSON values are JSON values")]
+        near.take(INPUTS_SHOWN).map(|entry| serde_json::to_value(entry).expect("an entry is JSON")).collect()
     }
 
     /// The envelope as compact JSON.

@@ -163,6 +163,8 @@ impl Playing<'_> {
             at.outcomes.clone_from(&replay.outcomes);
         }
         at.ranks = Some(ranks.clone());
+        // A session that is over is never paused (§18).
+        at.paused.clear();
         Ok(())
     }
 

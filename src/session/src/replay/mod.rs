@@ -11,10 +11,11 @@ mod position;
 mod read;
 mod recorder;
 mod showing;
+mod timeline;
 
 pub(crate) use entry::PAUSE_REASON;
 pub use entry::{Entry, Input, JsonText, ResumeReason};
-pub use envelope::{FORMAT, Replay, VERSION, Window};
+pub use envelope::{FORMAT, INPUTS_SHOWN, Replay, VERSION, Window};
 pub use error::{EntryFault, ReplayError};
 pub use execution::{Watch, replay_match};
 pub use position::Position;
@@ -22,3 +23,4 @@ pub use read::{ENTRIES_MAX, REPLAY_BYTES_MAX, TICKS_MAX};
 pub(crate) use recorder::Recorder;
 pub use recorder::{NotKept, RECORDED_BYTES_MAX};
 pub use showing::{NoPerspective, Perspective};
+pub use timeline::{CHECKPOINT_BYTES_MAX, CHECKPOINT_TICKS, CHECKPOINTS_MAX, Timeline};

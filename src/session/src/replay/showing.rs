@@ -83,6 +83,18 @@ impl Position {
         hash(&self.outputs(surface), &teams, outcomes).map_err(|_| ReplayError::NothingToShow)
     }
 
+    /// About how many bytes of JSON the state takes: the developer snapshot, or every side's view, and the boards.
+    pub(super) fn json_bytes(&self, surface: &Surface) -> usize {
+        let bytes = |value: &Value| value.to_string().len();
+        let outputs = self.outputs(surface);
+        let views = || {
+            let seen = self.outcomes.keys().filter_map(|team| outputs.snapshot(team).ok());
+            seen.map(|view| bytes(view.value())).sum()
+        };
+        let boards: usize = self.boards.values().map(|board| bytes(&board.to_json())).sum();
+        self.game.debug_view().map_or_else(views, |state| bytes(&state)) + boards
+    }
+
     fn plays(&self, surface: &Surface, seat: &Seat) -> bool {
         self.outcomes.contains_key(&seat.team) && surface.manifest.role(&seat.role).is_some()
     }
