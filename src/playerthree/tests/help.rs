@@ -4,7 +4,8 @@
 use std::process::Command;
 
 fn help(command: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_playerthree")).args([command, "--help"]).output().unwrap();
+    let words = command.split(' ').chain(["--help"]);
+    let output = Command::new(env!("CARGO_BIN_EXE_playerthree")).args(words).output().unwrap();
     assert!(output.status.success());
     String::from_utf8(output.stdout).unwrap()
 }
@@ -19,5 +20,19 @@ fn the_help_of_load_says_what_it_does_how_it_measures_and_how_it_ends() {
     }
     for scenario in ["join", "idle", "broadcast", "echo", "churn", "play", "scripted"] {
         assert!(help.contains(&format!("- {scenario}:")), "{scenario} is not in\n{help}");
+    }
+}
+
+#[test]
+fn the_help_of_replay_says_what_is_checked_how_it_ends_and_who_may_see_it() {
+    let verify = help("replay verify");
+    for part in
+        ["digest", "Exit status 0: valid. 1: refused", "2: no verdict", "16 MiB", "--progress", "--json"]
+    {
+        assert!(verify.contains(part), "{part} is not in\n{verify}");
+    }
+    let show = help("replay show");
+    for part in ["god", "side:TEAM", "seat:TEAM/ROLE", "--tick", "--inputs", "may see all of it"] {
+        assert!(show.contains(part), "{part} is not in\n{show}");
     }
 }
