@@ -16,10 +16,12 @@ const STOP_LIMIT = 15_000;
  * Builds a program and returns the path of its executable.
  * @param {string} packageName
  * @param {{ bin?: string, example?: string }} target
+ * @param {"dev" | "release"} [profile]
  */
-export async function build(packageName, target) {
+export async function build(packageName, target, profile = "dev") {
   const [kind, name] = Object.entries(target)[0];
   const args = ["build", "--quiet", "--package", packageName, `--${kind}`, name, "--message-format=json"];
+  args.push("--profile", profile);
   const { stdout } = await promisify(execFile)("cargo", args, { cwd: workspace, maxBuffer: 1 << 28 });
   const executables = stdout
     .split("\n")

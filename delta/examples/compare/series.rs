@@ -1,4 +1,4 @@
-//! Series of versions to measure deltas on: synthetic ones with a fixed seed, and a recorded one from a file.
+//! Series of versions to measure deltas on: synthetic ones with a fixed seed, and a recorded one.
 //!
 //! - `hot`: 200 entities keyed by id, 40 of which move in each version.
 //! - `grow`: three events appended in each version; from the 167th on the oldest three leave.
@@ -32,15 +32,13 @@ pub(crate) fn all() -> Vec<Series> {
         Series { name: "churn", versions: churn(&mut Random(3)) },
         Series { name: "deep", versions: deep(&mut Random(4)) },
     ];
-    all.extend(recorded("agent-command"));
+    all.push(recorded("agent-command", include_str!("agent-command.jsonl")));
     all
 }
 
-/// The series recorded in `NAME.jsonl` beside this file, one version a line. As in periodic views (§4), members that
-/// never change are in the first line only and carried over.
-fn recorded(name: &'static str) -> Option<Series> {
-    let path = format!("{}/benches/series/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).ok()?;
+/// The series recorded in `text`, one version a line. As in periodic views (§4), members that never change are in the
+/// first line only and carried over.
+fn recorded(name: &'static str, text: &str) -> Series {
     let mut versions: Vec<Value> = Vec::new();
     for line in text.lines() {
         let mut version: Value = serde_json::from_str(line).expect("a version a line");
@@ -51,7 +49,7 @@ fn recorded(name: &'static str) -> Option<Series> {
         }
         versions.push(version);
     }
-    Some(Series { name, versions })
+    Series { name, versions }
 }
 
 /// A small seeded generator (mulberry32), so that every run and every language measures the same versions.
