@@ -24,9 +24,11 @@ pub use room::{Caller, MatchRoom, RECONNECTION_GRACE};
 use playerthree_host::{Account, Accounts, Agents, PolicyPlaces};
 use playerthree_rooms::{AuthRequest, Cx, Definition, Refusal, RoomSettings};
 use playerthree_schema::Schema;
-use playerthree_session::{Config, Match, Surface};
+use playerthree_session::{Config, Match, Persistent, Surface};
 use serde_json::Value;
+use std::num::NonZero;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// Clients of one match: players, spectators and observers together.
 pub const CLIENTS_MAX: usize = 1_000;
@@ -39,6 +41,14 @@ pub struct GameRooms {
     matches: Matches,
     places: PolicyPlaces,
     options: Arc<Schema>,
+    worlds: Option<Worlds>,
+}
+
+/// The persistent sessions of one game.
+struct Worlds {
+    persistent: Persistent,
+    /// One permit for each that may still be made.
+    places: Arc<Semaphore>,
 }
 
 impl GameRooms {
@@ -51,7 +61,16 @@ impl GameRooms {
         places: PolicyPlaces,
     ) -> Self {
         let options = Arc::new(options::schema(&surface.manifest));
-        Self { surface, accounts, agents, matches, places, options }
+        Self { surface, accounts, agents, matches, places, options, worlds: None }
+    }
+
+    /// Makes every room of this game a persistent session (§18), at most so many at once: a room past them is refused. Such a
+    /// room goes on while nobody is there, for as long as the process runs.
+    #[must_use]
+    pub fn persistent(mut self, persistent: Persistent, most: NonZero<u16>) -> Self {
+        let places = Arc::new(Semaphore::new(usize::from(most.get())));
+        self.worlds = Some(Worlds { persistent, places });
+        self
     }
 }
 
@@ -69,6 +88,8 @@ impl Definition for GameRooms {
 
     fn create(&self, cx: &mut Cx<'_, MatchRoom>, options: &Value) -> Result<MatchRoom, Refusal> {
         let creation = options::creation(&self.options, options).map_err(|_| Refusal::bad_options())?;
+        let world = self.worlds.as_ref().map(|worlds| Arc::clone(&worlds.places).try_acquire_owned());
+        let world = world.transpose().map_err(|_| Refusal::at_capacity())?;
         let bots = room::bots_of(&self.surface, creation.bots);
         let config = Config {
             seed: creation.seed.unwrap_or_else(random_seed),
@@ -78,6 +99,7 @@ impl Definition for GameRooms {
             bots: bots.clone(),
             observers: creation.observers,
             epoch: push::unix_millis(),
+            persistent: self.worlds.as_ref().map(|worlds| worlds.persistent),
         };
         let mut game =
             Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
@@ -91,6 +113,7 @@ impl Definition for GameRooms {
             join_schema: Arc::clone(&self.options),
             bots,
             private: creation.private,
+            world,
         };
         Ok(MatchRoom::new(cx, parts))
     }

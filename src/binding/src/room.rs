@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// How long a dropped player's or spectator's place is held. An observer's ends with its connection (§20.9).
 pub const RECONNECTION_GRACE: Duration = Duration::from_secs(60);
@@ -131,6 +131,8 @@ pub struct MatchRoom {
     join_schema: Arc<Schema>,
     pub(crate) bots: Option<Name>,
     private: bool,
+    /// The place that a persistent session takes among those of its game; such a room never ends by itself.
+    world: Option<OwnedSemaphorePermit>,
     clock: Instant,
     tick: Option<TimerId>,
     heartbeat: TimerId,
@@ -145,6 +147,7 @@ pub(crate) struct Parts {
     pub(crate) join_schema: Arc<Schema>,
     pub(crate) bots: Option<Name>,
     pub(crate) private: bool,
+    pub(crate) world: Option<OwnedSemaphorePermit>,
 }
 
 impl MatchRoom {
@@ -176,6 +179,7 @@ impl MatchRoom {
             join_schema: parts.join_schema,
             bots: parts.bots,
             private: parts.private,
+            world: parts.world,
             clock: Instant::now(),
             tick: None,
             heartbeat: cx.set_interval(HEARTBEAT),
@@ -379,9 +383,11 @@ impl MatchRoom {
         Some(principal)
     }
 
-    /// A match whose agents play on outlives its last client, and ends once they are gone too.
+    /// A match whose agents play on outlives its last client, and ends once they are gone too. A persistent session does
+    /// not end (§18).
     fn keep_for_agents(&mut self, cx: &mut Cx<'_, Self>) {
-        let busy = !self.live.game().is_over() && self.live.game().has_present_agent(self.now());
+        let game = self.live.game();
+        let busy = self.world.is_some() || (!game.is_over() && game.has_present_agent(self.now()));
         cx.set_auto_dispose(if busy { AutoDispose::Never } else { AutoDispose::WhenEmpty });
         if !busy && cx.seats() == 0 {
             cx.disconnect(CloseReason::Consented);

@@ -149,6 +149,7 @@ impl Trial {
             bots: Some(self.opponent.clone()),
             observers: ObserverPolicy::Closed,
             epoch: 0,
+            persistent: None,
         };
         let mut game = Match::new(Arc::clone(&self.surface), config, 0)?;
         let own = vec![self.seat.team.clone()];

@@ -129,6 +129,7 @@ fn rehearse(
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 0,
+        persistent: None,
     };
     let game = Match::new(Arc::clone(surface), config, 0).map_err(|_| Code::Internal)?;
     let team = game.teams().first().ok_or(Code::Internal)?;

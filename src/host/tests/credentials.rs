@@ -56,6 +56,7 @@ impl House {
             bots: None,
             observers: ObserverPolicy::Private(0),
             epoch: 0,
+            persistent: None,
         };
         let mut house =
             Self { game: Match::new(surface, config, 0).unwrap(), credentials: Credentials::default() };

@@ -45,8 +45,16 @@ impl Driver {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let teams: Vec<Name> = vec!["red".into(), "blue".into()];
         let observers = ObserverPolicy::Closed;
-        let config =
-            Config { seed: 7, options, teams: Some(teams), alliances: None, bots: None, observers, epoch: 0 };
+        let config = Config {
+            seed: 7,
+            options,
+            teams: Some(teams),
+            alliances: None,
+            bots: None,
+            observers,
+            epoch: 0,
+            persistent: None,
+        };
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);

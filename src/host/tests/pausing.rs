@@ -32,6 +32,7 @@ fn live(clock: Clock) -> Live<&'static str> {
         bots: Some("dummy".into()),
         observers: ObserverPolicy::Closed,
         epoch: 0,
+        persistent: None,
     };
     let game = Match::new(surface, config, 0).unwrap();
     let mut live = Live::new(game, PolicyPlaces::new(1, Workers::of_this_program()), Arc::new(|| {}));

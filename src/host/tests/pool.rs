@@ -75,6 +75,7 @@ impl House {
             bots: None,
             observers: ObserverPolicy::Closed,
             epoch: 0,
+            persistent: None,
         };
         let game = Match::new(Arc::clone(&self.surface), config, 0).unwrap();
         let (wake, woken) = channel();

@@ -27,6 +27,7 @@ fn live() -> (Live<()>, Seat) {
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 0,
+        persistent: None,
     };
     let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
     let mut game = Match::new(surface, config, 0).unwrap();

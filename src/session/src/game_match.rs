@@ -8,8 +8,9 @@ use crate::chat::Said;
 use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
 use crate::outcomes::Parties;
+use crate::persistent::Persistent;
 use crate::pool::PolicyId;
-use crate::replay::Recorder;
+use crate::replay::{Past, Recorder};
 use crate::roster::fresh_seat;
 use crate::seat::{OwnerId, SeatState};
 use crate::signals::{self, Boards};
@@ -45,6 +46,8 @@ pub struct Config {
     pub observers: ObserverPolicy,
     /// Milliseconds since the Unix epoch at match time zero.
     pub epoch: Millis,
+    /// A session without an end (§18), and what is kept of its past; none: a match that ends.
+    pub persistent: Option<Persistent>,
 }
 
 /// A match could not be set up.
@@ -99,6 +102,8 @@ pub struct Match {
     pub(crate) tell_buckets: BTreeMap<OwnerId, Bucket>,
     pub(crate) views: BTreeMap<Name, ViewStream>,
     pub(crate) recorder: Recorder,
+    /// What a persistent session keeps of its past; nothing in a match that ends.
+    pub(crate) past: Option<Past>,
     pub(crate) observers: ObserverHistory,
     pub(crate) observer_policy: ObserverPolicy,
     pub(crate) start: Start,
@@ -120,7 +125,8 @@ pub struct Match {
 }
 
 impl Match {
-    /// Creates a match. Every seat is open; whatever the game shows first has passed the guard.
+    /// Creates a match. Every seat is open; whatever the game shows first has passed the guard. A persistent session needs a
+    /// game that can be copied, and fails `invalid` for another.
     pub fn new(surface: Arc<Surface>, config: Config, now: Millis) -> Result<Self, CannotStart> {
         let manifest = &surface.manifest;
         let parties = Parties::new(&manifest.teams, config.teams.as_deref(), config.alliances.as_ref())?;
@@ -140,6 +146,9 @@ impl Match {
             alliances: parties.alliances.clone(),
         };
         let game = surface.game.create(&setup).map_err(|_| CallError::from(Code::Invalid))?;
+        if config.persistent.is_some() && game.clone_match().is_none() {
+            return Err(CallError::from(Code::Invalid).into());
+        }
         let boards = signals::boards(&surface.manifest, &*game, teams)?;
         let seats = open_seats(&surface, teams, config.bots.as_ref());
         let mut fresh = Self {
@@ -152,6 +161,7 @@ impl Match {
             tell_buckets: BTreeMap::new(),
             views: teams.iter().map(|team| (team.clone(), ViewStream::default())).collect(),
             recorder: Recorder::new(config.seed),
+            past: config.persistent.map(Past::new),
             observers: ObserverHistory::new(config.observers, config.epoch),
             observer_policy: config.observers,
             parties,
@@ -251,6 +261,7 @@ impl Match {
     pub(crate) fn step(&mut self, now: Millis) {
         self.game.step();
         self.turn_boards_over();
+        self.keep_checkpoint();
         self.round.stepped();
         self.settle(now);
     }

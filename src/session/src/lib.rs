@@ -23,6 +23,7 @@ mod mandate;
 mod observer;
 mod outcomes;
 mod pausing;
+mod persistent;
 mod policy;
 mod policy_results;
 mod policy_slot;
@@ -63,6 +64,7 @@ pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
 pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
 pub use outcomes::Ending;
+pub use persistent::Persistent;
 pub use policy::{Artifact, POLICY_ERROR_CODES, PolicyError, Stats, Thought, runtime_name};
 pub use policy_slot::{Activated, Activation, Approved, Deploy, Publication, Publish};
 pub use pool::{

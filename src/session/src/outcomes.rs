@@ -194,7 +194,7 @@ impl Match {
         self.outcomes.get(team).copied().unwrap_or(Outcome::Running)
     }
 
-    /// Whether every side is final.
+    /// Whether every side is final, which a persistent session's never are (§18).
     pub fn is_over(&self) -> bool {
         self.outcomes.values().all(|outcome| outcome.is_final())
     }
@@ -216,6 +216,9 @@ impl Match {
 
     /// Keeps the first final outcome of each side (§10 "Per-team terminal rule").
     pub(crate) fn settle_outcomes(&mut self) {
+        if self.is_persistent() {
+            return;
+        }
         let reported: Vec<(Name, Outcome)> = self
             .outcomes
             .iter()
@@ -255,8 +258,11 @@ impl Match {
     ///
     /// # Errors
     /// `invalid` unless every side is covered, allies agree, placements are a competition ranking and no outcome that
-    /// was kept already is contradicted. Nothing has changed then.
+    /// was kept already is contradicted, and in a persistent session (§18). Nothing has changed then.
     pub fn end(&mut self, ending: &Ending, now: Millis) -> Result<(), CallError> {
+        if self.is_persistent() {
+            return Err(Code::Invalid.into());
+        }
         if self.is_over() {
             return Ok(());
         }
@@ -306,8 +312,12 @@ impl Match {
     /// out of play. Its outcome is final once the game says so; a session that is paused asks the game when it goes on.
     ///
     /// # Errors
-    /// `invalid` for a side that does not play, and in a game that has no such thing; `paused` while the match is held.
+    /// `invalid` for a side that does not play, in a game that has no such thing and in a persistent session (§18); `paused`
+    /// while the match is held.
     pub fn forfeit(&mut self, team: &str, now: Millis) -> Result<(), CallError> {
+        if self.is_persistent() {
+            return Err(Code::Invalid.into());
+        }
         if self.is_held() {
             return Err(Code::Paused.into());
         }

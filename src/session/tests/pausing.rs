@@ -7,9 +7,11 @@ use common::drill::{Drill, Told};
 use common::*;
 use playerthree_game::{Clock, Controller, PauseLimits, Seat, Source};
 use playerthree_session::{
-    Code, Config, Ending, Match, Occupant, PRESENCE_MS, Plan, PlanStep, Right, Settings, Waiting,
+    Code, Config, Ending, Match, Occupant, PRESENCE_MS, Plan, PlanStep, Position, Right, Settings, Waiting,
+    replay_match,
 };
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 
 /// What `config()` starts the match clock at, in milliseconds since 1970.
 const EPOCH: u64 = 1_000_000;
@@ -410,6 +412,37 @@ fn a_replay_keeps_every_transition_with_its_reason() {
         resume(2, "owner"),
     ];
     assert_eq!(transitions(&game), expected);
+}
+
+/// The match's replay, played to its end, which is the match's state.
+fn replayed(game: &Match) -> Position {
+    let replay = game.replay().unwrap();
+    let watch = &mut |_| ControlFlow::Continue(());
+    let end = replay_match(game.surface(), &replay, replay.ticks(), None, watch).unwrap();
+    assert_eq!(end.state_hash(game.surface()).unwrap(), game.state_hash().unwrap());
+    end
+}
+
+/// §18, §10: a replay of a session that stood still plays on past it, and says who holds it at its last tick.
+#[test]
+fn a_replay_says_who_holds_the_session() {
+    for clock in [Clock::Realtime, Clock::Turns] {
+        let (mut game, _) = waiting_for_ann(pausable(clock, Some(60)));
+        tick(&mut game, 0);
+        assert!(replayed(&game).paused().iter().eq([&lead("a")]));
+        game.forfeit("b", 0).unwrap();
+        game.heartbeat(60_000);
+        assert!(replayed(&game).paused().is_empty());
+        tick(&mut game, 60_000);
+        calls(&mut game, &lead("a"), 60_000);
+        tick(&mut game, 60_100);
+        game.heartbeat(200_000);
+        tick(&mut game, 200_000);
+        assert!(game.tick() > 0 && game.is_paused());
+        assert!(replayed(&game).paused().iter().eq([&lead("a")]));
+        game.end(&Ending::Draw, 200_000).unwrap();
+        assert!(replayed(&game).paused().is_empty(), "an ended session is never paused");
+    }
 }
 
 /// §8: `hold` is not `pause`, and a game that could pause does not for it.

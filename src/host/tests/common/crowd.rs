@@ -104,6 +104,7 @@ pub(crate) fn game(surface: &Arc<Surface>, number: usize, policies: &[Policy]) -
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 0,
+        persistent: None,
     };
     let mut game = Match::new(Arc::clone(surface), config, 0).unwrap();
     for policy in policies {

@@ -78,6 +78,7 @@ impl Actor {
             bots: None,
             observers: ObserverPolicy::public(180_000),
             epoch: 0,
+            persistent: None,
         };
         let mut game = Match::new(Arc::clone(surface), config, 0).unwrap();
         for team in &teams {

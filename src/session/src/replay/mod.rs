@@ -12,6 +12,7 @@ mod read;
 mod recorder;
 mod showing;
 mod timeline;
+mod window;
 
 pub(crate) use entry::PAUSE_REASON;
 pub use entry::{Entry, Input, JsonText, ResumeReason};
@@ -24,3 +25,4 @@ pub(crate) use recorder::Recorder;
 pub use recorder::{NotKept, RECORDED_BYTES_MAX};
 pub use showing::{NoPerspective, Perspective};
 pub use timeline::{CHECKPOINT_BYTES_MAX, CHECKPOINT_TICKS, CHECKPOINTS_MAX, Timeline};
+pub(crate) use window::Past;

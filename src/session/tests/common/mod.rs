@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
 pub mod drill;
+pub mod meadow;
 
 use drill::Drill;
 use playerthree_agent_command::AgentCommand;
@@ -29,6 +30,7 @@ pub fn config() -> Config {
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 1_000_000,
+        persistent: None,
     }
 }
 
