@@ -106,6 +106,7 @@ fn config() -> Config {
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 1_000_000,
+        persistent: None,
     }
 }
 

@@ -22,6 +22,7 @@ fn recorded() -> Value {
         bots: None,
         observers: ObserverPolicy::Closed,
         epoch: 0,
+        persistent: None,
     };
     let mut game = Match::new(surface, config, 0).unwrap();
     let seats = [Seat::new("x", "player"), Seat::new("o", "player")];
