@@ -1,11 +1,11 @@
 //! Who may join a match, and as what (§20, §20.9). A person who played a side, watched one live or observes them all
 //! carries that history for the life of the match; nothing here forgets it.
 
-use crate::options::Part;
+use crate::options::{Part, Sighting};
 use playerthree_game::{Name, Seat};
 use playerthree_host::{Account, Credentials, Grant, Holder, Sight};
 use playerthree_rooms::{Refusal, SessionId};
-use playerthree_session::{Code, Match, Millis, OwnerId};
+use playerthree_session::{Code, Match, Millis, ObserverGrant, OwnerId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// People whose history a match remembers. Past it nobody new is let in under a name, so that nobody is forgotten.
@@ -19,8 +19,8 @@ pub(crate) enum Admitted {
     Human { account: Account, seat: Seat },
     /// Watches this side live.
     Spectator { team: Name },
-    /// Watches everything, late.
-    Observer { owner: OwnerId },
+    /// Watches late what the grant says.
+    Observer { owner: OwnerId, grant: ObserverGrant },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Admission {
                 self.credentials.claimable(token, game, now).map(|_| ()).ok_or_else(bad_token)
             }
             Part::Spectator { team } => self.spectator(game, team.as_ref(), account).map(|_| ()),
-            Part::Observer { .. } => self.observer(game, account).map(|_| ()),
+            Part::Observer(sighting) => self.observer(game, sighting, account, now).map(|_| ()),
             wish @ Part::Player { .. } => {
                 let account = account.ok_or_else(log_in_first)?;
                 let seat = self.free_seat(game, wish, account)?;
@@ -99,14 +99,18 @@ impl Admission {
                 }
                 Ok(Admitted::Spectator { team })
             }
-            Part::Observer { ticket } => {
-                let owner = self.observer(game, account.as_ref())?;
+            Part::Observer(sighting) => {
+                let (owner, grant) = self.observer(game, &sighting, account.as_ref(), now)?;
                 self.check_room_for(&owner)?;
-                if game.observer_policy().is_private() {
-                    self.redeem(ticket.as_deref(), client, now)?;
+                if let Sighting::Ticket(ticket) = &sighting {
+                    self.credentials.claim_observer(ticket, client, now).map_err(|_| no_ticket())?;
                 }
-                self.person(&owner)?.observed = true;
-                Ok(Admitted::Observer { owner })
+                let seen = self.person(&owner)?;
+                match grant.side() {
+                    Some(team) => _ = seen.watched.insert(team.clone()),
+                    None => seen.observed = true,
+                }
+                Ok(Admitted::Observer { owner, grant })
             }
             wish @ Part::Player { .. } => {
                 let account = account.ok_or_else(log_in_first)?;
@@ -121,9 +125,19 @@ impl Admission {
         }
     }
 
-    /// Whether this person plays or played: they never see everything while the match runs.
-    pub(crate) fn has_played(&self, owner: &OwnerId) -> bool {
-        self.people.get(owner).is_some_and(|seen| !seen.played.is_empty())
+    /// Whether a person may observe what the grant says (§20.9). While anything that they play or played can still go
+    /// either way for them or their allies, they see no more than their own side.
+    pub(crate) fn may_observe(&self, game: &Match, owner: &OwnerId, grant: &ObserverGrant) -> bool {
+        let owned = game.seats_of(owner).into_iter().map(|seat| seat.team);
+        let played = self.people.get(owner).into_iter().flat_map(|seen| seen.played.iter().cloned());
+        let theirs: BTreeSet<Name> = owned.chain(played).collect();
+        let is_out = theirs.iter().all(|team| game.is_out_of_play(team));
+        is_out || grant.side().is_some_and(|team| theirs.contains(team))
+    }
+
+    /// Whether anybody came as an observer or may still come by a ticket: somebody waits for the end of this match.
+    pub(crate) fn is_observed(&self, now: Millis) -> bool {
+        self.credentials.has_observers(now) || self.people.values().any(|seen| seen.observed)
     }
 
     /// Seats that a stranger could take now.
@@ -135,13 +149,6 @@ impl Admission {
     pub(crate) fn holder<'a>(&self, account: &'a Account, team: &Name) -> Holder<'a> {
         let sight = if self.may_play(&account.owner, team) { Sight::OwnSide } else { Sight::Broader };
         Holder { account, sight }
-    }
-
-    fn redeem(&mut self, ticket: Option<&str>, client: SessionId, now: Millis) -> Result<(), Refusal> {
-        let claimed =
-            ticket.is_some_and(|ticket| self.credentials.claim_observer(ticket, client, now).is_ok());
-        let refused = || Refusal::join_refused("a private match admits observers by a player's ticket alone");
-        if claimed { Ok(()) } else { Err(refused()) }
     }
 
     fn spectator(
@@ -174,15 +181,33 @@ impl Admission {
         Ok(())
     }
 
-    fn observer(&self, game: &Match, account: Option<&Account>) -> Result<OwnerId, Refusal> {
-        let account = account.ok_or_else(log_in_first)?;
-        if game.observer_policy().delay().is_none() || game.surface().manifest.observer.is_none() {
-            return Err(Refusal::join_refused("this match has no observers"));
+    /// Who observes, and what they are granted. A private match grants what a ticket says, and nothing without one.
+    fn observer(
+        &self,
+        game: &Match,
+        sighting: &Sighting,
+        account: Option<&Account>,
+        now: Millis,
+    ) -> Result<(OwnerId, ObserverGrant), Refusal> {
+        let owner = &account.ok_or_else(log_in_first)?.owner;
+        let granted = |team: Option<&str>| {
+            game.observer_grant(team).map_err(|error| match error.code {
+                Code::Invalid => Refusal::join_refused("this side does not play"),
+                _ => Refusal::join_refused("this match has no observers"),
+            })
+        };
+        let grant = match (sighting, game.observer_policy().is_private()) {
+            (Sighting::Ticket(ticket), true) => {
+                self.credentials.claimable_sight(ticket, now).cloned().ok_or_else(no_ticket)?
+            }
+            (Sighting::Everything | Sighting::Side(_), true) => return Err(no_ticket()),
+            (Sighting::Everything | Sighting::Ticket(_), false) => granted(None)?,
+            (Sighting::Side(team), false) => granted(Some(team))?,
+        };
+        if !self.may_observe(game, owner, &grant) {
+            return Err(Refusal::join_refused("players do not observe their own match, but their side"));
         }
-        if self.has_played(&account.owner) {
-            return Err(Refusal::join_refused("players do not observe their own match"));
-        }
-        Ok(account.owner.clone())
+        Ok((owner.clone(), grant))
     }
 
     /// The first seat that fits, is free and may be this person's.
@@ -239,6 +264,10 @@ impl Admission {
 
 fn log_in_first() -> Refusal {
     Refusal::new(401, "log in first: POST /demo/login with a name, then join with its token")
+}
+
+fn no_ticket() -> Refusal {
+    Refusal::join_refused("a private match admits observers by a player's ticket alone")
 }
 
 /// Every token that is not good is refused alike.

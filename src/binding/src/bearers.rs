@@ -6,7 +6,7 @@ use crate::rights::expires;
 use crate::room::MatchRoom;
 use playerthree_game::Seat;
 use playerthree_host::{Account, Answer, Ttl};
-use playerthree_rooms::{CloseReason, Cx};
+use playerthree_rooms::{CloseReason, Cx, SessionId};
 use playerthree_session::Code;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) fn is_within(op: &PlayerOp, seat: &Seat) -> bool {
             Prompt::Mint(SeatTtl { wish, .. }) | Prompt::RenewHuman(SeatTtl { wish, .. }) => is_it(wish),
             Prompt::Tell(tell) => is_its_side(&tell.team) && tell.message["roles"] == json!([seat.role]),
             Prompt::MintHuman(_) | Prompt::MintSpectator(_) => false,
-            Prompt::InviteObserver { .. } | Prompt::RevokeObserver { .. } => false,
+            Prompt::InviteObserver(_) | Prompt::RevokeObserver { .. } => false,
             Prompt::Assign { .. } | Prompt::Revoke(_) | Prompt::Commander(_) | Prompt::Start { .. } => false,
             Prompt::Pool(_) | Prompt::Unpublish(_) => false,
         },
@@ -70,14 +70,20 @@ impl MatchRoom {
         Ok(json!({ "team": own.team, "token": token.reveal(), "expiresAt": expires(ttl.duration()) }))
     }
 
-    /// A ticket for one observer, on a player's word. Only private matches ask for tickets.
-    pub(crate) fn invite_observer(&mut self, account: &Account, ttl_seconds: Option<u64>) -> Answer {
-        if !self.live.game().observer_policy().is_private() {
+    /// A ticket for one observer, on a player's word: of the player's own side if they name it, else of everything. Only
+    /// private matches ask for tickets.
+    pub(crate) fn invite_observer(&mut self, account: &Account, own: &Seat, wish: &TeamTtl) -> Answer {
+        let game = self.live.game();
+        if !game.observer_policy().is_private() {
             return Err(Code::ModeUnavailable.into());
         }
-        let (ttl, now) = (Ttl::of(ttl_seconds)?, self.now());
-        let ticket = self.admission.credentials.mint_observer(&account.owner, ttl, now)?;
-        Ok(json!({ "ticket": ticket.reveal(), "expiresAt": expires(ttl.duration()) }))
+        if wish.team.as_deref().is_some_and(|team| team != &*own.team) {
+            return Err(Code::Forbidden.into());
+        }
+        let (sight, ttl) = (game.observer_grant(wish.team.as_deref())?, Ttl::of(wish.ttl_seconds)?);
+        let (grant, now) = (sight.to_json(), self.now());
+        let ticket = self.admission.credentials.mint_observer(&account.owner, sight, ttl, now)?;
+        Ok(json!({ "ticket": ticket.reveal(), "grant": grant, "expiresAt": expires(ttl.duration()) }))
     }
 
     /// Ends a ticket that the player handed out. An observer who came with it goes before the next frame is sent.
@@ -90,8 +96,13 @@ impl MatchRoom {
     pub(crate) fn end_credentials(&mut self, cx: &mut Cx<'_, Self>) {
         let now = self.now();
         for client in self.admission.credentials.settle(self.live.game(), now) {
-            self.forget(client, now);
-            cx.kick(client, CREDENTIAL_ENDED);
+            self.let_go(cx, client);
         }
+    }
+
+    /// Closes a client that may be here no longer. It is sent nothing more.
+    pub(crate) fn let_go(&mut self, cx: &mut Cx<'_, Self>, client: SessionId) {
+        self.forget(client, self.now());
+        cx.kick(client, CREDENTIAL_ENDED);
     }
 }

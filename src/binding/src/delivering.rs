@@ -96,7 +96,7 @@ impl MatchRoom {
         }
         self.send_said(cx, &changes.said);
         self.send_observations(cx, &changes.observations);
-        self.send_frames(cx, changes.frames);
+        self.send_frames(cx);
         for (caller, answer) in self.live.take_answers() {
             self.answer(cx, caller, answer);
         }

@@ -7,6 +7,7 @@ mod assigning;
 mod bearers;
 mod delivering;
 mod door;
+mod frames;
 mod ops;
 mod options;
 mod owning;

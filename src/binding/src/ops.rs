@@ -45,9 +45,7 @@ pub(crate) enum Prompt {
     Stream(Stream),
     Mint(SeatTtl),
     Tell(Tell),
-    InviteObserver {
-        ttl_seconds: Option<u64>,
-    },
+    InviteObserver(TeamTtl),
     RevokeObserver {
         ticket: String,
     },
@@ -160,12 +158,6 @@ struct Ready {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct InviteObserver {
-    ttl_seconds: Option<u64>,
-}
-
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RevokeObserver {
     ticket: String,
@@ -185,7 +177,7 @@ pub(crate) struct SeatTtl {
     pub(crate) ttl_seconds: Option<u64>,
 }
 
-/// A side, the sender's own where none is named, and how long a credential for it is good.
+/// A side that may go unnamed, and how long a credential for it is good.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct TeamTtl {
@@ -305,9 +297,7 @@ fn player_op(name: &str, mut members: Map<String, Value>) -> Option<PlayerOp> {
         "mintHuman" => seat_ttl(members).map(Prompt::MintHuman),
         "renewHuman" => seat_ttl(members).map(Prompt::RenewHuman),
         "mintSpectator" => read(members.into()).map(Prompt::MintSpectator),
-        "inviteObserver" => {
-            read(members.into()).map(|InviteObserver { ttl_seconds }| Prompt::InviteObserver { ttl_seconds })
-        }
+        "inviteObserver" => read(members.into()).map(Prompt::InviteObserver),
         "revokeObserver" => {
             read(members.into()).map(|RevokeObserver { ticket }| Prompt::RevokeObserver { ticket })
         }

@@ -6,8 +6,8 @@ use playerthree_session::{CallError, Match, Millis, ObserverPolicy, READY_SECOND
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Longest observer delay that a room can ask for: a day.
-const OBSERVER_DELAY_MAX: i64 = 86_400_000;
+/// Longest observer delay that a room can ask for: half an hour. A history of more of a real-time match outgrows its bound.
+const OBSERVER_DELAY_MAX: i64 = 1_800_000;
 
 /// How a client takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,16 +24,24 @@ pub(crate) enum Part {
         /// The side, the first of the match where none is named.
         team: Option<Name>,
     },
-    /// Watches everything, as late as the match's policy says.
-    Observer {
-        /// What a player of a private match handed out.
-        ticket: Option<String>,
-    },
+    /// Watches late, as the match's policy says.
+    Observer(Sighting),
     /// Takes part as a token says (§20), in place of an account.
     Bearer {
         /// What a player of the match handed out.
         token: String,
     },
+}
+
+/// What an observer asks to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sighting {
+    /// Everything.
+    Everything,
+    /// One side's view.
+    Side(Name),
+    /// What a player of a private match handed out.
+    Ticket(String),
 }
 
 impl Part {
@@ -48,7 +56,7 @@ impl Part {
                 team.as_ref().is_none_or(|team| *team == seat.team)
                     && role.as_ref().is_none_or(|role| *role == seat.role)
             }
-            Self::Spectator { .. } | Self::Observer { .. } | Self::Bearer { .. } => false,
+            Self::Spectator { .. } | Self::Observer(_) | Self::Bearer { .. } => false,
         }
     }
 }
@@ -132,18 +140,25 @@ pub(crate) fn schema(manifest: &Checked) -> Schema {
 pub(crate) fn part(schema: &Schema, options: &Value) -> Result<Part, Invalid> {
     let options = schema.admit(options.clone())?;
     let name = |member: &str| options.get(member).and_then(Value::as_str).map(Name::from);
+    // A token or a ticket alone says what it is good for.
+    let alone = |beside: &[&'static str]| match beside.iter().find(|member| options.get(member).is_some()) {
+        Some(member) => Err(Invalid::at(SchemaCode::UnknownField, [PathPart::Field((*member).into())])),
+        None => Ok(()),
+    };
     if let Some(token) = options.get("token").and_then(Value::as_str) {
-        // The token alone says what it is good for.
-        let beside =
-            ["as", "team", "role", "ticket"].into_iter().find(|member| options.get(member).is_some());
-        return match beside {
-            Some(member) => Err(Invalid::at(SchemaCode::UnknownField, [PathPart::Field(member.into())])),
-            None => Ok(Part::Bearer { token: token.to_owned() }),
-        };
+        alone(&["as", "team", "role", "ticket"])?;
+        return Ok(Part::Bearer { token: token.to_owned() });
     }
     Ok(match options.get("as").and_then(Value::as_str) {
         Some("spectator") => Part::Spectator { team: name("team") },
-        Some("observer") => Part::Observer { ticket: name("ticket").map(|ticket| ticket.to_string()) },
+        Some("observer") => Part::Observer(match (name("ticket"), name("team")) {
+            (Some(ticket), _) => {
+                alone(&["team", "role"])?;
+                Sighting::Ticket(ticket.to_string())
+            }
+            (None, Some(team)) => Sighting::Side(team),
+            (None, None) => Sighting::Everything,
+        }),
         _ => Part::Player { team: name("team"), role: name("role") },
     })
 }

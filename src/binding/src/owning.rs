@@ -109,6 +109,7 @@ impl MatchRoom {
             Prompt::Tell(tell) => {
                 let team = tell.team.ok_or(Code::Invalid)?;
                 let message = Tell::parse(&self.surface, tell.message)?;
+                self.admission.may_command(&account.owner, &team.as_str().into())?;
                 let now = self.now();
                 self.live.game_mut().tell(&account.owner, &team, &message, now)?;
                 Ok(json!({}))

@@ -91,7 +91,8 @@ pub(crate) fn to_all<R: Room>(cx: &mut Cx<'_, R>, clients: &[SessionId], kind: &
     }
 }
 
-fn frame<T: Serialize>(kind: &str, body: &T) -> Frame {
+/// A message, encoded.
+pub(crate) fn frame<T: Serialize>(kind: &str, body: &T) -> Frame {
     #[expect(clippy::expect_used, reason = "JSON values have a MessagePack form, whatever they hold")]
     Frame::message(kind, body).expect("a JSON value encodes")
 }

@@ -120,11 +120,12 @@ impl MatchRoom {
             Prompt::Tell(tell) => {
                 let team = tell.team.as_deref().unwrap_or(&own.team);
                 let message = Tell::parse(&self.surface, tell.message)?;
+                self.admission.may_command(&account.owner, &team.into())?;
                 let now = self.now();
                 self.live.game_mut().tell(&account.owner, team, &message, now)?;
                 Ok(json!({}))
             }
-            Prompt::InviteObserver { ttl_seconds } => self.invite_observer(account, ttl_seconds),
+            Prompt::InviteObserver(wish) => self.invite_observer(account, own, &wish),
             Prompt::RevokeObserver { ticket } => self.revoke_observer(account, &ticket),
             Prompt::MintHuman(wish) => self.mint_human(account, own, &wish),
             Prompt::RenewHuman(wish) => self.renew_human(account, own, &wish),

@@ -3,10 +3,12 @@
 
 use crate::admission::{Admission, Admitted};
 use crate::door::{Door, Event};
+use crate::frames::Frames;
 use crate::ops;
 use crate::options::{self, Bots};
 use crate::owning::Matches;
 use crate::push;
+use crate::watching::Reading;
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces, Pools};
 use playerthree_rooms::{
@@ -14,12 +16,15 @@ use playerthree_rooms::{
     Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{Bucket, Code, Millis, Occupant, OwnerControl, OwnerId, Right, Surface};
+use playerthree_session::{
+    Bucket, Code, Millis, ObserverGrant, Occupant, OwnerControl, OwnerId, Right, Surface,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::Instant;
 
 /// How long a dropped player's or spectator's place is held. An observer's ends with its connection (§20.9).
 pub const RECONNECTION_GRACE: Duration = Duration::from_secs(60);
@@ -69,7 +74,8 @@ pub(crate) enum Principal {
     },
     Observer {
         owner: OwnerId,
-        reading: bool,
+        grant: ObserverGrant,
+        reading: Option<Reading>,
     },
 }
 
@@ -120,6 +126,8 @@ pub struct MatchRoom {
     pub(crate) match_id: Arc<str>,
     pub(crate) admission: Admission,
     pub(crate) clients: BTreeMap<SessionId, Client>,
+    /// What observers read, encoded.
+    pub(crate) frames: Frames,
     /// Who reads the stream of a seat in person.
     pub(crate) streams: BTreeMap<Seat, SessionId>,
     /// The identity cards that everybody was told of last.
@@ -133,6 +141,8 @@ pub struct MatchRoom {
     private: bool,
     /// The place that a persistent session takes among those of its game; such a room never ends by itself.
     world: Option<OwnedSemaphorePermit>,
+    /// The listing stands still and has to be brought up to date.
+    unlisted: bool,
     clock: Instant,
     tick: Option<TimerId>,
     heartbeat: TimerId,
@@ -172,6 +182,7 @@ impl MatchRoom {
             match_id,
             admission: Admission::default(),
             clients: BTreeMap::new(),
+            frames: Frames::default(),
             streams: BTreeMap::new(),
             cards: Vec::new(),
             host: None,
@@ -180,6 +191,7 @@ impl MatchRoom {
             bots: parts.bots,
             private: parts.private,
             world: parts.world,
+            unlisted: false,
             clock: Instant::now(),
             tick: None,
             heartbeat: cx.set_interval(HEARTBEAT),
@@ -195,10 +207,13 @@ impl MatchRoom {
     /// Tells matchmaking and listings how the room stands. A room without a seat to take is found by its id alone.
     pub(crate) fn list(&mut self, cx: &mut Cx<'_, Self>) {
         let game = self.live.game();
-        if game.is_over() && !game.end_is_released() {
-            // Listings are for everybody, observers included: they stand still until the end has been released (§20.9).
+        if !game.outcomes_are_released() {
+            // Listings are for everybody, observers included: from the end of a side on they stand still until observers
+            // may know it (§20.9).
+            self.unlisted = true;
             return;
         }
+        self.unlisted = false;
         let open = self.admission.open_seats(game);
         let playable = open > 0 && !game.is_over() && !self.private;
         cx.set_visibility(if playable { Visibility::Public } else { Visibility::Private });
@@ -222,7 +237,7 @@ impl MatchRoom {
     fn seat(&mut self, admitted: Admitted) -> Result<Principal, Refusal> {
         match admitted {
             Admitted::Spectator { team } => Ok(Principal::Spectator { team }),
-            Admitted::Observer { owner } => Ok(Principal::Observer { owner, reading: false }),
+            Admitted::Observer { owner, grant } => Ok(Principal::Observer { owner, grant, reading: None }),
             Admitted::Human { account, seat } => Ok(Principal::Human { account, seat }),
             Admitted::Player { account, seat } => {
                 let occupant =
@@ -383,15 +398,25 @@ impl MatchRoom {
         Some(principal)
     }
 
-    /// A match whose agents play on outlives its last client, and ends once they are gone too. A persistent session does
-    /// not end (§18).
-    fn keep_for_agents(&mut self, cx: &mut Cx<'_, Self>) {
-        let game = self.live.game();
-        let busy = self.world.is_some() || (!game.is_over() && game.has_present_agent(self.now()));
+    /// A match whose agents play on outlives its last client, and ends once they are gone too. One whose end observers are
+    /// still to be shown stays until they may know it (§20.9), and a persistent session does not end (§18).
+    fn keep_for_those_to_come(&mut self, cx: &mut Cx<'_, Self>) {
+        let (game, now) = (self.live.game(), self.now());
+        let awaited = match game.is_over() {
+            true => !game.end_is_released() && self.admission.is_observed(now),
+            false => game.has_present_agent(now),
+        };
+        let busy = awaited || self.world.is_some();
         cx.set_auto_dispose(if busy { AutoDispose::Never } else { AutoDispose::WhenEmpty });
         if !busy && cx.seats() == 0 {
             cx.disconnect(CloseReason::Consented);
         }
+    }
+
+    /// Whether the owner of a seat may tell its agent anything: not who sees more of the match than its side (§20.9).
+    fn may_coach(&self, seat: &Seat) -> bool {
+        let owner = self.live.game().owner(seat);
+        owner.is_some_and(|owner| self.admission.may_command(owner, &seat.team).is_ok())
     }
 
     /// The first player starts the clock of a realtime match.
@@ -514,7 +539,7 @@ impl Room for MatchRoom {
             self.pass_host_on(&account.owner);
         }
         self.flush(cx);
-        self.keep_for_agents(cx);
+        self.keep_for_those_to_come(cx);
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, Self>, event: Event) {
@@ -536,7 +561,9 @@ impl Room for MatchRoom {
             }
             // A seat that changed hands meanwhile, or whose side its owner must not coach, gets no word.
             Event::Tell(commander, seat, message) => {
-                _ = self.live.game_mut().tell_commander(&commander, &seat, &message, now);
+                if self.may_coach(&seat) {
+                    _ = self.live.game_mut().tell_commander(&commander, &seat, &message, now);
+                }
             }
             Event::Said(said) => self.send_said_in_lobby(cx, &said),
             Event::Owner(call) => self.operate_for(call),
@@ -545,7 +572,7 @@ impl Room for MatchRoom {
         }
         self.flush(cx);
         // An agent that just came must not lose the room to a client that leaves the next moment.
-        self.keep_for_agents(cx);
+        self.keep_for_those_to_come(cx);
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Self>, timer: TimerId) {
@@ -555,10 +582,10 @@ impl Room for MatchRoom {
             self.live.heartbeat(now);
             self.release_abandoned();
             self.flush(cx);
-            if self.live.game().end_is_released() {
+            if self.unlisted {
                 self.list(cx);
             }
-            self.keep_for_agents(cx);
+            self.keep_for_those_to_come(cx);
         } else {
             self.live.tick(now);
             self.flush(cx);
@@ -566,6 +593,7 @@ impl Room for MatchRoom {
     }
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
+        self.live.end_watching();
         self.matches.close(&self.match_id);
         self.release_commanders();
         for player in self.players() {

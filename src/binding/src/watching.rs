@@ -1,11 +1,21 @@
-//! What observers get (§20.9): the newest released frame whole, then every later one as it is released, and nothing else.
+//! What observers get (§20.9): the newest released frame whole or the ones since their cursor, then every later one as it
+//! is released, and nothing else.
 
-use crate::ops;
+use crate::frames::News;
+use crate::ops::{self, ObserverRequest};
 use crate::push;
 use crate::room::{Client, MatchRoom, Principal};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{Code, ObserverState};
+use playerthree_session::{CallError, Code, FrameKey, ObserverState, Perspective};
 use serde_json::{Value, json};
+
+/// What an observer reads, and how far it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    perspective: Perspective,
+    /// The last frame that was sent; nothing while it buffers.
+    at: Option<u64>,
+}
 
 impl MatchRoom {
     /// An observer asks for frames.
@@ -16,67 +26,120 @@ impl MatchRoom {
         body: Value,
         within_rate: bool,
     ) {
+        let asked = if within_rate { self.ask(client, body) } else { Err(Code::RateLimited.into()) };
+        match asked {
+            Ok((grant, reading, keys)) => {
+                let state = self.live.game().observer_state(&reading.perspective);
+                let body = json!({ "op": "observer", "state": push::observer_state(state), "grant": grant });
+                push::send(cx, client, "playerthree:observer", &body);
+                self.read_on(client, (state != ObserverState::Closed).then_some(reading));
+                self.send_keys(cx, client, &keys);
+            }
+            Err(error) if error.code == Code::BadToken => self.let_go(cx, client),
+            Err(error) => push::result(cx, client, None, &Err(error)),
+        }
+    }
+
+    /// Judges a request: the grant as it travels, what is read from where on, and what brings the reader up to date. A
+    /// refused one changes nothing.
+    fn ask(&mut self, client: SessionId, body: Value) -> Result<(Value, Reading, Vec<FrameKey>), CallError> {
+        let now = self.now();
         let game = self.live.game();
-        let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
+        let state = self.clients.get_mut(&client).ok_or(Code::Forbidden)?;
+        let Principal::Observer { owner, grant, .. } = &state.principal else {
+            return Err(Code::Forbidden.into());
+        };
+        if !self.admission.may_observe(game, owner, grant) {
+            return Err(Code::BadToken.into());
+        }
+        let ObserverRequest { perspective, after } = ops::parse_observer(body).ok_or(Code::BadMessage)?;
+        let perspective = game.perspective(&perspective).ok_or(Code::Invalid)?;
+        if !grant.admits(&perspective) {
+            return Err(Code::Forbidden.into());
+        }
+        let keys = game.observer_since(&perspective, after)?;
+        // A whole view costs what a fresh one costs a player.
+        if matches!(keys[..], [FrameKey::Keyframe(_)]) && !state.views.take(now) {
+            return Err(Code::RateLimited.into());
+        }
+        let grant = grant.to_json();
+        self.live.game_mut().observers_read(now);
+        Ok((grant, Reading { perspective, at: after }, keys))
+    }
+
+    fn read_on(&mut self, client: SessionId, new: Option<Reading>) {
+        if let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
             self.clients.get_mut(&client)
-        else {
-            push::result(cx, client, None, &Err(Code::Forbidden.into()));
-            return;
-        };
-        let request = ops::parse_observer(body).filter(|request| request.perspective == "all");
-        let Some(request) = request.filter(|_| within_rate) else {
-            let code = if within_rate { Code::BadMessage } else { Code::RateLimited };
-            push::result(cx, client, None, &Err(code.into()));
-            return;
-        };
-        let keyframe = game.observer_keyframe();
-        let watermark = keyframe.as_ref().and_then(|frame| frame["sequence"].as_u64());
-        let ahead = request.after.is_some_and(|after| watermark.is_none_or(|released| after > released));
-        let state = if ahead { ObserverState::Closed } else { game.observer_state() };
-        *reading = state != ObserverState::Closed;
-        let mut answer = json!({ "op": "observer", "state": push::observer_state(state) });
-        if let Some(grant) = game.observer_grant() {
-            answer["grant"] = grant;
-        }
-        if let Some(keyframe) =
-            keyframe.filter(|_| state == ObserverState::Ready && request.after != watermark)
         {
-            answer["frame"] = keyframe;
+            *reading = new;
         }
-        push::send(cx, client, "playerthree:observer", &answer);
     }
 
     /// Sends frames that became due. A history that could not be kept closes its readers.
-    pub(crate) fn send_frames(&mut self, cx: &mut Cx<'_, Self>, frames: Vec<Value>) {
-        let readers = self.frame_readers();
-        if self.live.game().observer_state() == ObserverState::Closed {
-            push::to_all(
-                cx,
-                &readers,
-                "playerthree:observer",
-                &json!({ "op": "observer", "state": "closed" }),
-            );
-            for reader in readers {
-                if let Some(Client { principal: Principal::Observer { reading, .. }, .. }) =
-                    self.clients.get_mut(&reader)
-                {
-                    *reading = false;
-                }
+    pub(crate) fn send_frames(&mut self, cx: &mut Cx<'_, Self>) {
+        for perspective in self.live.game().perspectives() {
+            match self.frames.news(self.live.game(), &perspective) {
+                Some(News::Frames) => self.deliver(cx, &perspective),
+                Some(News::Closed) => self.close_readers(cx, &perspective),
+                None => {}
             }
-            return;
-        }
-        for frame in frames {
-            let message = json!({ "op": "observer", "state": "ready", "frame": frame });
-            push::to_all(cx, &readers, "playerthree:observer", &message);
         }
     }
 
-    /// Observers that asked for frames. Reauthorized at each delivery: a person who plays sees nothing of this any more.
-    fn frame_readers(&self) -> Vec<SessionId> {
-        let may_read = |client: &Client| match &client.principal {
-            Principal::Observer { owner, reading } => *reading && !self.admission.has_played(owner),
-            Principal::Player { .. } | Principal::Human { .. } | Principal::Spectator { .. } => false,
+    /// Brings every reader of a perspective up to its watermark. Whoever may not read it any more is let go first.
+    fn deliver(&mut self, cx: &mut Cx<'_, Self>, perspective: &Perspective) {
+        let now = self.now();
+        for (client, at) in self.readers_of(perspective) {
+            let game = self.live.game();
+            let may_read = match self.clients.get(&client).map(|client| &client.principal) {
+                Some(Principal::Observer { owner, grant, .. }) => {
+                    grant.admits(perspective) && self.admission.may_observe(game, owner, grant)
+                }
+                _ => false,
+            };
+            if !may_read {
+                self.let_go(cx, client);
+                continue;
+            }
+            // A reader whose place is gone begins anew, never further ahead than the watermark.
+            let keys =
+                game.observer_since(perspective, at).or_else(|_| game.observer_since(perspective, None));
+            self.send_keys(cx, client, &keys.unwrap_or_default());
+        }
+        self.live.game_mut().observers_read(now);
+    }
+
+    fn send_keys(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, keys: &[FrameKey]) {
+        let Some(Client { principal: Principal::Observer { reading: Some(reading), .. }, .. }) =
+            self.clients.get_mut(&client)
+        else {
+            return;
         };
-        self.clients.iter().filter(|(_, client)| may_read(client)).map(|(id, _)| *id).collect()
+        for key in keys {
+            if let Some(frame) = self.frames.get(self.live.game(), &reading.perspective, *key) {
+                cx.send_frame(client, &frame);
+                reading.at = Some(key.sequence());
+            }
+        }
+    }
+
+    fn close_readers(&mut self, cx: &mut Cx<'_, Self>, perspective: &Perspective) {
+        let readers: Vec<SessionId> =
+            self.readers_of(perspective).into_iter().map(|(client, _)| client).collect();
+        let closed = json!({ "op": "observer", "state": push::observer_state(ObserverState::Closed) });
+        push::to_all(cx, &readers, "playerthree:observer", &closed);
+        for reader in readers {
+            self.read_on(reader, None);
+        }
+    }
+
+    fn readers_of(&self, perspective: &Perspective) -> Vec<(SessionId, Option<u64>)> {
+        let reads = |client: &Client| match &client.principal {
+            Principal::Observer { reading: Some(reading), .. } if reading.perspective == *perspective => {
+                Some(reading.at)
+            }
+            _ => None,
+        };
+        self.clients.iter().filter_map(|(id, client)| Some((*id, reads(client)?))).collect()
     }
 }

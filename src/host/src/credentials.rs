@@ -8,7 +8,7 @@
 use crate::accounts::Account;
 use crate::secret::{self, Digest, Token};
 use playerthree_game::{Name, Seat};
-use playerthree_session::{CallError, Code, Match, Millis, OwnerId};
+use playerthree_session::{CallError, Code, Match, Millis, ObserverGrant, OwnerId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -101,6 +101,8 @@ pub enum Grant {
     Observer {
         /// The player who invited them, and who may end it.
         inviter: OwnerId,
+        /// What they may see.
+        sight: ObserverGrant,
     },
 }
 
@@ -111,6 +113,10 @@ impl Grant {
 
     fn is_observer(&self) -> bool {
         matches!(self, Self::Observer { .. })
+    }
+
+    fn is_observer_of(&self, player: &OwnerId) -> bool {
+        matches!(self, Self::Observer { inviter, .. } if inviter == player)
     }
 
     /// Whether both take a place under one bound. Observers do, whoever invited them.
@@ -203,12 +209,19 @@ impl<L: Ord + Copy> Credentials<L> {
         self.mint(game, Grant::Spectator { team: team.clone() }, ttl, now)
     }
 
-    /// A token for one observer of a private match, on a player's word.
+    /// A token for one observer of a private match, on a player's word, with what they may see (§20.9
+    /// `mintObserverToken`).
     ///
     /// # Errors
     /// `busy` while [`TOKENS_WAITING_MAX`] wait.
-    pub fn mint_observer(&mut self, inviter: &OwnerId, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
-        self.keep(Grant::Observer { inviter: inviter.clone() }, ttl, now)
+    pub fn mint_observer(
+        &mut self,
+        inviter: &OwnerId,
+        sight: ObserverGrant,
+        ttl: Ttl,
+        now: Millis,
+    ) -> Result<Token, CallError> {
+        self.keep(Grant::Observer { inviter: inviter.clone(), sight }, ttl, now)
     }
 
     fn mint(&mut self, game: &Match, grant: Grant, ttl: Ttl, now: Millis) -> Result<Token, CallError> {
@@ -253,19 +266,31 @@ impl<L: Ord + Copy> Credentials<L> {
         Ok(grant)
     }
 
+    /// What an observer token that could be claimed now lets its bearer see. Nothing is claimed.
+    pub fn claimable_sight(&self, token: &str, now: Millis) -> Option<&ObserverGrant> {
+        match self.waiting.get(&secret::digest(token)).filter(|waiting| waiting.is_in_time(now))?.grant {
+            Grant::Observer { ref sight, .. } => Some(sight),
+            Grant::Human { .. } | Grant::Spectator { .. } => None,
+        }
+    }
+
     /// Binds an observer token to the lease of one connection, which has no end of its own (§20.9).
     ///
     /// # Errors
     /// `bad_token`, whatever is wrong.
     pub fn claim_observer(&mut self, token: &str, lease: L, now: Millis) -> Result<(), CallError> {
-        let digest = secret::digest(token);
-        let is_good = |waiting: &Credential| waiting.grant.is_observer() && waiting.is_in_time(now);
-        if self.leases.contains_key(&lease) || !self.waiting.get(&digest).is_some_and(is_good) {
+        if self.leases.contains_key(&lease) || self.claimable_sight(token, now).is_none() {
             return Err(Code::BadToken.into());
         }
-        let credential = self.waiting.remove(&digest).ok_or(Code::BadToken)?;
+        let credential = self.waiting.remove(&secret::digest(token)).ok_or(Code::BadToken)?;
         self.leases.insert(lease, Credential { expires_at: None, ..credential });
         Ok(())
+    }
+
+    /// Whether somebody observes on a ticket, or holds one that is good still.
+    pub fn has_observers(&self, now: Millis) -> bool {
+        let waiting = self.waiting.values().filter(|waiting| waiting.is_in_time(now));
+        waiting.chain(self.leases.values()).any(|credential| credential.grant.is_observer())
     }
 
     // --- leases --------------------------------------------------------------------------------------------------
@@ -314,8 +339,10 @@ impl<L: Ord + Copy> Credentials<L> {
     /// # Errors
     /// `bad_token` unless there is such a ticket or observer of this player's.
     pub fn revoke_observer(&mut self, inviter: &OwnerId, token: &str) -> Result<(), CallError> {
-        let (token, theirs) = (secret::digest(token), Grant::Observer { inviter: inviter.clone() });
-        let ended = self.revoke_where(|credential| credential.token == token && credential.grant == theirs);
+        let token = secret::digest(token);
+        let is_theirs =
+            |credential: &Credential| credential.token == token && credential.grant.is_observer_of(inviter);
+        let ended = self.revoke_where(is_theirs);
         if ended { Ok(()) } else { Err(Code::BadToken.into()) }
     }
 

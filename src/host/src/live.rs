@@ -9,11 +9,11 @@ use crate::policies::{Answered, NoProbe, Policies, Probe};
 use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices, Principal};
 use crate::trial::Trial;
-use playerthree_game::{Clock, Phase, Seat, SeatFacts};
+use playerthree_game::{Clock, Outcome, Phase, Seat, SeatFacts};
 use playerthree_session::{
     Activated, Activation, Approved, Call, CallError, Changes, Code, Deploy, Handover, Match, Millis,
-    Occupant, OwnerControl, PolicyError, Practice, Publication, Publish, Right, Scope, Thought, WaitId,
-    Waiting,
+    Occupant, OwnerControl, PolicyError, PolicyId, Practice, Publication, Publish, Right, Scope, Thought,
+    WaitId, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -96,10 +96,21 @@ impl<R> Live<R> {
         for seat in changes.policies_ended.drain(..) {
             self.end_policies(&seat, Code::NotInMatch, now);
         }
-        for (policy, outcome) in changes.fared.drain(..) {
+        self.record_fortunes(changes.fared.drain(..));
+        changes
+    }
+
+    /// The match is over for good, its observers are gone: what waited for them is told.
+    pub fn end_watching(&mut self) {
+        self.game.end_watching();
+        let fared = self.game.take_changes_amid_ticks().fared;
+        self.record_fortunes(fared);
+    }
+
+    fn record_fortunes(&self, fared: impl IntoIterator<Item = (PolicyId, Outcome)>) {
+        for (policy, outcome) in fared {
             self.pools.record(self.game.surface(), policy, outcome);
         }
-        changes
     }
 
     /// Gives a seat to an occupant. What the one before had running or waiting there ends with `bad_token`.

@@ -88,7 +88,8 @@ impl House {
 
     /// A ticket for an observer.
     fn observer(&mut self, inviter: &str, now: Millis) -> String {
-        let token = self.credentials.mint_observer(&OwnerId(inviter.into()), Ttl::default(), now);
+        let sight = self.game.observer_grant(None).unwrap();
+        let token = self.credentials.mint_observer(&OwnerId(inviter.into()), sight, Ttl::default(), now);
         token.unwrap().reveal().to_owned()
     }
 
@@ -290,7 +291,8 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
         code(house.credentials.mint_spectator(&house.game, &red(), Ttl::default(), now))
     };
     assert_eq!(past(&mut house, 0), Some(Code::Busy));
-    let observer = house.credentials.mint_observer(&OwnerId("bob".into()), Ttl::default(), 0);
+    let sight = house.game.observer_grant(Some("x")).unwrap();
+    let observer = house.credentials.mint_observer(&OwnerId("bob".into()), sight, Ttl::default(), 0);
     assert_eq!(code(observer), Some(Code::Busy), "one bound for all who invite");
     let blue = house.credentials.mint_spectator(&house.game, &"blue".into(), Ttl::default(), 0);
     assert!(blue.is_ok(), "one side's tokens leave the other's alone");

@@ -7,6 +7,7 @@ use crate::bucket::Bucket;
 use crate::chat::Said;
 use crate::guard::Refused;
 use crate::observer::{self, ObserverHistory, ObserverPolicy};
+use crate::observing;
 use crate::outcomes::Parties;
 use crate::persistent::Persistent;
 use crate::pool::PolicyId;
@@ -27,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Views of a realtime match are pushed at most so many times a second of game time.
-const VIEW_HZ: u32 = 10;
+pub(crate) const VIEW_HZ: u32 = 10;
 
 /// How a match is set up.
 #[derive(Clone, Debug)]
@@ -70,8 +71,6 @@ pub struct Changes {
     pub status: bool,
     /// New versions of watched views.
     pub views: Vec<(Name, ViewMessage)>,
-    /// Observer frames that became due, oldest first.
-    pub frames: Vec<Value>,
     /// Replies of agents to their owners, for nobody else.
     pub said: Vec<Said>,
     /// Observations of streams.
@@ -80,7 +79,7 @@ pub struct Changes {
     pub waits: Vec<(WaitId, Result<Value, CallError>)>,
     /// Seats whose policy is gone: their running instances must end.
     pub policies_ended: Vec<Seat>,
-    /// How the side of a drafted policy ended, for its record in the pool (§13).
+    /// How the side of a drafted policy ended, for its record in the pool (§13), once observers may know it (§20.9).
     pub fared: Vec<(PolicyId, Outcome)>,
 }
 
@@ -106,6 +105,8 @@ pub struct Match {
     pub(crate) past: Option<Past>,
     pub(crate) observers: ObserverHistory,
     pub(crate) observer_policy: ObserverPolicy,
+    /// How drafted policies fared, until observers may know it.
+    pub(crate) faring: Vec<(PolicyId, Outcome)>,
     pub(crate) start: Start,
     /// The game's guarded pre-match summary (§4 `match`).
     pub(crate) lobby: Option<Value>,
@@ -162,8 +163,9 @@ impl Match {
             views: teams.iter().map(|team| (team.clone(), ViewStream::default())).collect(),
             recorder: Recorder::new(config.seed),
             past: config.persistent.map(Past::new),
-            observers: ObserverHistory::new(config.observers, config.epoch),
+            observers: observing::history(&surface, &parties, config.observers, config.epoch),
             observer_policy: config.observers,
+            faring: Vec::new(),
             parties,
             forfeited: BTreeSet::new(),
             surface,
@@ -180,6 +182,7 @@ impl Match {
         };
         fresh.check_first_outputs()?;
         fresh.tell_game_all_seats();
+        fresh.observers.touch();
         fresh.record_observation(now)?;
         Ok(fresh)
     }
@@ -253,8 +256,7 @@ impl Match {
         self.notice_acting(now);
         self.settle_waits(now);
         self.push_observations(now);
-        let released = self.observers.release(now);
-        self.changes.frames.extend(released);
+        self.release_frames(now);
     }
 
     /// Steps the game once and settles everything that a new tick settles.
@@ -272,9 +274,7 @@ impl Match {
         let every = u64::from(self.surface.manifest.tick_rate.div_ceil(VIEW_HZ));
         self.views_due |=
             self.surface.game.clock() == Clock::Turns || self.tick().is_multiple_of(every) || self.is_over();
-        if let Err(refused) = self.record_observation(now) {
-            _ = Code::from(refused);
-        }
+        self.observers.touch();
         self.heartbeat(now);
     }
 }

@@ -21,6 +21,7 @@ mod lanes;
 mod library;
 mod mandate;
 mod observer;
+mod observing;
 mod outcomes;
 mod pausing;
 mod persistent;
@@ -62,7 +63,10 @@ pub use lanes::{
 };
 pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
-pub use observer::{ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN};
+pub use observer::{
+    FrameContent, FrameKey, OBSERVER_BATCH, ObserverFrame, ObserverGrant, ObserverPolicy, ObserverState,
+    PUBLIC_DELAY_MIN, Perspective,
+};
 pub use outcomes::Ending;
 pub use persistent::Persistent;
 pub use policy::{Artifact, POLICY_ERROR_CODES, PolicyError, Stats, Thought, runtime_name};

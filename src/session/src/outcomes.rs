@@ -247,7 +247,7 @@ impl Match {
         }
         if !self.opposed {
             // One owner's practice against themselves counts for nothing (§4 "Same-owner opposition").
-            self.changes.fared.extend(drafted.into_iter().map(|id| (id, outcome)));
+            self.faring.extend(drafted.into_iter().map(|id| (id, outcome)));
         }
         self.changes.policies_ended.extend(seats);
         self.changes.status = true;

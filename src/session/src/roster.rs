@@ -328,6 +328,7 @@ impl Match {
         self.round.seats_changed();
         self.changes.seats = true;
         self.views_stale = true;
+        self.observers.touch();
     }
 
     pub(crate) fn tell_game_all_seats(&mut self) {

@@ -1,9 +1,9 @@
-//! What a match shows: observations, reports, view streams and the observers' history, all through the one guard.
+//! What a match shows: observations, reports and view streams, all through the one guard. What observers get is in
+//! `observing`.
 
 use crate::calls::Observe;
 use crate::game_match::Match;
-use crate::guard::{Guarded, Outputs, Refused};
-use crate::observer::{self, ObserverPolicy, ObserverState};
+use crate::guard::{Guarded, Outputs};
 use crate::seat::Right;
 use crate::views::{ViewMessage, ViewStream};
 use crate::{CallError, Code, Millis};
@@ -126,41 +126,5 @@ impl Match {
                 Err(refused) => _ = Code::from(refused),
             }
         }
-    }
-
-    /// Who may observe, and how late.
-    pub fn observer_policy(&self) -> ObserverPolicy {
-        self.observer_policy
-    }
-
-    /// The grant of an observer of this match, as it travels.
-    pub fn observer_grant(&self) -> Option<Value> {
-        Some(observer::grant_json(self.teams(), self.observer_policy.delay()?))
-    }
-
-    /// Whether observers have something to see.
-    pub fn observer_state(&self) -> ObserverState {
-        self.observers.state()
-    }
-
-    /// The newest released frame as a keyframe.
-    pub fn observer_keyframe(&self) -> Option<Value> {
-        self.observers.keyframe()
-    }
-
-    /// Whether the end of the match may be told outside the match: at once where nobody observes it late, else with
-    /// its own frame (§20.9).
-    pub fn end_is_released(&self) -> bool {
-        self.is_over() && (self.surface.manifest.observer.is_none() || self.observers.end_is_released())
-    }
-
-    pub(crate) fn record_observation(&mut self, now: Millis) -> Result<(), Refused> {
-        if !self.observers.is_recording() || self.surface.manifest.observer.is_none() {
-            return Ok(());
-        }
-        let world = self.outputs().world()?;
-        let outcomes = self.is_over().then(|| observer::outcomes_json(&self.outcomes));
-        self.observers.record(now, self.game.tick(), world, outcomes);
-        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Controller, Name, Outcome, PoolLimits, Runtime, Seat};
 use playerthree_session::{
-    Activated, Approved, Artifact, Call, Code, Config, Match, Millis, Occupant, OwnerControl,
+    Activated, Approved, Artifact, Call, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerControl,
     POOL_BYTES_PER_OWNER, POOL_ENTRIES, POOL_PAGE, PolicyCode, PolicyId, Pool, PoolQuery, Publication,
     Publish, Right, SeatedPolicy, Surface,
 };
@@ -493,6 +493,30 @@ fn a_record_counts_how_the_side_of_a_drafted_policy_ended() {
     assert!(game.is_over());
     let entry = pool.list(&surface, &owner("bob"), &PoolQuery::default())["entries"][0].clone();
     assert_eq!((&entry["wins"], &entry["losses"], &entry["draws"]), (&json!(1), &json!(1), &json!(0)));
+}
+
+/// §20.9: a record is told no sooner than observers are told the outcome, unless nobody is left who could observe.
+#[test]
+fn a_record_waits_for_the_release_of_its_outcome() {
+    for (observed, told) in [(true, 1_000), (false, 0)] {
+        let surface = surface(pooled(8));
+        let (pool, id) = published(&surface);
+        let teams = Some(vec!["a".into(), "b".into()]);
+        let config = Config { teams, observers: ObserverPolicy::Private(1_000), ..config() };
+        let mut game = Match::new(surface, config, 0).unwrap();
+        game.assign(&lead("a"), drafted("bob", &pool, id, None)).unwrap();
+        try_given(&mut game, &thought(&[]));
+        game.end(&playerthree_session::Ending::Draw, 0).unwrap();
+        assert_eq!(game.take_changes().fared, []);
+        if observed {
+            game.heartbeat(told - 1);
+            assert_eq!(game.take_changes().fared, []);
+            game.heartbeat(told);
+        } else {
+            game.end_watching();
+        }
+        assert_eq!(game.take_changes().fared, [(id, Outcome::Draw)]);
+    }
 }
 
 /// §4 "Same-owner opposition": one owner's practice against themselves counts for nothing.

@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use playerthree_game::{Detail, Runtime, Seat};
 use playerthree_session::{
-    Ack, Artifact, Config, Deploy, Label, Match, Observe, ObserverPolicy, PolicyError, Pushed, Right,
-    StreamRequest, Tell, Thought, ViewMessage, Wait, Waiting,
+    Ack, Artifact, Config, Deploy, Label, Match, Observe, ObserverPolicy, Perspective, PolicyError, Pushed,
+    Right, StreamRequest, Tell, Thought, ViewMessage, Wait, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -52,9 +52,6 @@ fn gather(game: &mut Match, sides: &[(&'static str, &str)]) -> Gathered {
         let (side, _) = sides.iter().find(|(_, name)| owner(name) == said.owner).unwrap();
         all.add(Reader::Owner(side), &json!(said.text));
     }
-    for frame in changes.frames {
-        all.add(Reader::Observer, &frame);
-    }
     for (team, message) in changes.views {
         let (side, _) = sides.iter().find(|(side, _)| **side == *team).unwrap();
         let pushed = match &message {
@@ -68,7 +65,10 @@ fn gather(game: &mut Match, sides: &[(&'static str, &str)]) -> Gathered {
         let (side, _) = sides.iter().find(|(side, _)| **side == *seat.team).unwrap();
         all.add(if right == Right::Agent { Reader::Agent(seat) } else { Reader::Owner(side) }, &observation);
     }
-    all.add(Reader::Observer, &json!(game.observer_keyframe()));
+    for key in game.observer_since(&Perspective::All, None).unwrap() {
+        let frame = game.observer_frame(&Perspective::All, key).unwrap();
+        all.add(Reader::Observer, &frame.into_json());
+    }
     for (side, name) in sides {
         let view = game.view(side).unwrap().into_value();
         let (owner, spectator) = (Reader::Owner(side), Reader::Spectator(side));

@@ -1,4 +1,4 @@
-//! §4 view streams, §15.3 fog and §20.9 observers: who is shown what, and when.
+//! §4 view streams and §15.3 fog: who is shown what, and when.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,10 +11,8 @@ mod common;
 use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Seat};
-use playerthree_session::{
-    Config, Match, Observe, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right, ViewMessage,
-};
-use serde_json::{Value, json};
+use playerthree_session::{Config, Match, Observe, ObserverPolicy, Right, ViewMessage};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Applies one message to a reader's copy, strictly.
@@ -171,71 +169,4 @@ fn an_unseen_enemy_is_in_no_view_observation_or_match_data() {
         tick(&mut game, now * 100);
     }
     assert!(hidden > 300, "only {hidden} hidden things were looked for");
-}
-
-/// §20.9: nothing about tick t leaves before its wall time and the delay, whatever the number of ticks.
-#[test]
-fn observers_see_no_frame_before_it_is_due() {
-    let delay = 5_000;
-    let mut game = battle(ObserverPolicy::Private(delay));
-    let mut copy: Option<(u64, Value)> = None;
-    let mut worlds = Vec::new();
-    for step in 1..=120_u64 {
-        let now = step * 100;
-        tick(&mut game, now);
-        worlds.push(now);
-        let frames = game.take_changes().frames;
-        if now < delay {
-            assert!(frames.is_empty());
-            assert_eq!(game.observer_state(), ObserverState::Buffering);
-            assert_eq!(game.observer_keyframe(), None);
-        }
-        for frame in frames {
-            let recorded = frame["recordedAt"].as_u64().unwrap() - 1_000_000;
-            assert!(recorded + delay <= now, "released at {now} what was recorded at {recorded}");
-            assert_eq!(frame["releaseAt"].as_u64().unwrap(), 1_000_000 + recorded + delay);
-            let sequence = frame["sequence"].as_u64().unwrap();
-            copy = Some(match (frame.get("world"), frame.get("delta")) {
-                (Some(world), None) => (sequence, world.clone()),
-                (None, Some(delta)) => {
-                    let (before, world) = copy.take().unwrap();
-                    assert_eq!(sequence, before + 1);
-                    let delta = playerthree_delta::Delta::decode(delta.clone()).unwrap();
-                    (sequence, playerthree_delta::apply(world, &delta).unwrap())
-                }
-                other => panic!("{other:?}"),
-            });
-        }
-    }
-    let (sequence, world) = copy.unwrap();
-    let keyframe = game.observer_keyframe().unwrap();
-    assert_eq!(keyframe["sequence"], json!(sequence));
-    assert_eq!(keyframe["world"], world, "a late joiner sees what a reader of every frame sees");
-}
-
-/// §20.9: a public match never shows observers anything within three minutes.
-#[test]
-fn a_public_delay_is_never_under_three_minutes() {
-    for asked in [0, 1, PUBLIC_DELAY_MIN - 1] {
-        assert_eq!(ObserverPolicy::public(asked).delay(), Some(PUBLIC_DELAY_MIN));
-        assert_eq!(ObserverPolicy::Public(asked).delay(), Some(PUBLIC_DELAY_MIN));
-    }
-    assert_eq!(ObserverPolicy::public(PUBLIC_DELAY_MIN + 1).delay(), Some(PUBLIC_DELAY_MIN + 1));
-}
-
-/// §20.9: the end of the match is a frame like any other, and comes as late.
-#[test]
-fn the_outcome_reaches_observers_with_its_own_frame() {
-    let config = Config { observers: ObserverPolicy::Private(1_000), ..config() };
-    let mut game = tic_tac_toe(config);
-    game.assign(&x(), human("ann")).unwrap();
-    game.assign(&o(), human("bob")).unwrap();
-    assert_eq!(act(&mut game, &o(), Right::Owner, json!({ "kind": "resign" })), playerthree_session::Ack::Ok);
-    assert!(game.is_over());
-    game.heartbeat(999);
-    assert!(game.take_changes().frames.is_empty());
-    game.heartbeat(1_000);
-    let frames = game.take_changes().frames;
-    assert_eq!(frames.last().unwrap()["outcomes"], json!({ "x": "win", "o": "loss" }));
-    assert!(frames[..frames.len() - 1].iter().all(|frame| frame.get("outcomes").is_none()));
 }

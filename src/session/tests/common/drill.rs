@@ -50,6 +50,8 @@ pub struct Drill {
     pub ranks: BTreeMap<&'static str, u32>,
     /// Whether the game knows how to concede; a side that conceded has lost with the next step.
     pub forfeits: bool,
+    /// Length of a text in the observer view that is another one after each tick.
+    pub banner: usize,
     pub told: Arc<Mutex<Vec<Told>>>,
     pub broken: Arc<Mutex<Option<Broken>>>,
 }
@@ -62,6 +64,7 @@ impl Drill {
             control: control(),
             ranks: BTreeMap::new(),
             forfeits: true,
+            banner: 0,
             told: Arc::default(),
             broken: Arc::default(),
         }
@@ -166,7 +169,7 @@ impl Game for Drill {
             }),
             match_data: Some(t::obj([("note", t::opt(t::str(100_000))), ("more", t::opt(t::str(100_000)))])),
             lobby: None,
-            observer: Some(t::obj([("tick", t::int(0, 1_000_000))])),
+            observer: Some(t::obj([("tick", t::int(0, 1_000_000)), ("banner", t::opt(t::str(1_000_000)))])),
             directive: t::obj([]),
             limits: None,
             errors: names(&["no"]),
@@ -263,7 +266,12 @@ impl GameMatch for DrillMatch {
     }
 
     fn observer_view(&self) -> Option<Value> {
-        Some(self.game.shown(Broken::World, json!({ "tick": self.tick })))
+        let mut world = json!({ "tick": self.tick });
+        if self.game.banner > 0 {
+            let letter = if self.tick.is_multiple_of(2) { "x" } else { "o" };
+            world["banner"] = json!(letter.repeat(self.game.banner));
+        }
+        Some(self.game.shown(Broken::World, world))
     }
 
     fn apply(&mut self, seat: &Seat, intent: &Value, context: &Context) -> Result<(), &'static str> {
