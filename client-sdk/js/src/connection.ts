@@ -16,6 +16,7 @@ import type {
   CommanderSettings,
   CommanderToken,
   Controller,
+  Grant,
   Mandate,
   Minted,
   PoolEntry,
@@ -53,9 +54,15 @@ interface Events {
   closed: [code: number];
 }
 
+/** What a connection goes on with. */
+export interface ConnectOptions {
+  /** The stream of an earlier connection of this observer to the same match, which goes on where it was cut. */
+  observer?: ObserverPlayer;
+}
+
 /** Makes a connection of a room. Call it in the same turn in which the room was joined, so that no message is missed. */
-export function connect(room: RoomLike): Connection {
-  return new Connection(room);
+export function connect(room: RoomLike, options: ConnectOptions = {}): Connection {
+  return new Connection(room, options);
 }
 
 export class Connection {
@@ -78,11 +85,13 @@ export class Connection {
   #status: Status | undefined;
   #seats: readonly Seat[] = [];
 
-  constructor(room: RoomLike) {
+  constructor(room: RoomLike, { observer }: ConnectOptions = {}) {
     this.#calls = new Calls((type, message) => room.send(type, message));
-    this.observer = new ObserverPlayer((message) => room.send("playerthree:observer", message));
+    const ask = (message: object) => room.send("playerthree:observer", message);
+    this.observer = observer ?? new ObserverPlayer(ask);
     this.#receive(room);
     this.#follow(room);
+    observer?.moveTo(ask);
   }
 
   /** What the server said first. */
@@ -263,8 +272,14 @@ export class Connection {
     return this.#owner("tellCommanders", { commanders, ...message }, options);
   }
 
-  /** A ticket for one observer of a private match, on a player's word. It is a secret. */
-  inviteObserver(wish: { ttlSeconds?: number } = {}, options?: CallOptions): Promise<{ ticket: string; expiresAt: number }> {
+  /**
+   * A ticket for one observer of a private match, on a player's word: of the player's own side if `team` names it, else of
+   * everything. It is a secret.
+   */
+  inviteObserver(
+    wish: { team?: string; ttlSeconds?: number } = {},
+    options?: CallOptions,
+  ): Promise<{ ticket: string; grant: Grant; expiresAt: number }> {
     return this.#calls.request("inviteObserver", { ...wish }, options);
   }
 
@@ -277,6 +292,7 @@ export class Connection {
   dispose(): void {
     this.#subscriptions.splice(0).forEach((unsubscribe) => unsubscribe());
     this.#calls.close();
+    this.observer.stop();
   }
 
   async #owner(op: string, fields: object, options?: CallOptions): Promise<void> {
@@ -285,7 +301,11 @@ export class Connection {
 
   #receive(room: RoomLike): void {
     const handlers: Record<string, (message: never) => void> = {
-      result: (message) => this.#calls.answer(message),
+      result: (message: { seq?: unknown; code?: unknown }) => {
+        // Only a request of an observer bears no number.
+        if (message.seq === null) this.observer.refuse(message.code);
+        else this.#calls.answer(message);
+      },
       observer: (message) => this.observer.receive(message),
       view: (message: ViewMessage) => this.#receiveView(message),
       welcome: (message: Partial<Welcome>) => this.#receiveWelcome(message),

@@ -1,6 +1,7 @@
 /**
- * The delayed stream of an observer (§20.9): frames by sequence, a new keyframe asked for after a gap, and two frames
- * to interpolate between at any moment. It shows only what the server released, so it never runs ahead of the delay.
+ * The delayed stream of an observer (§20.9): frames by sequence, a new keyframe asked for after a gap, what follows the
+ * newest frame after a lost connection, and two frames to interpolate between at any moment. It shows only what the
+ * server released, so it never runs ahead of the delay.
  */
 
 import { applyDelta, type Json } from "./delta.js";
@@ -19,7 +20,7 @@ export interface ObserverFrame<World = Json> {
   readonly outcomes?: { readonly [team: string]: Json };
 }
 
-/** Whether frames flow. `closed` is for good. */
+/** Whether frames flow. `closed` is for good: the match keeps no history, or this client may not see what it asked for. */
 export type ObserverState = "idle" | "buffering" | "ready" | "closed";
 
 /** Two frames around the moment to draw: `to` has the share `alpha`, from 0 to 1. */
@@ -33,9 +34,11 @@ export interface Sample<World = Json> {
 const MAX_FRAMES = 64;
 /** How far behind the newest frame interpolation stays, so that the next one has usually arrived. */
 const SMOOTHING_MS = 150;
+/** Before a request is repeated that came too soon. */
+const RETRY_MS = 1_000;
 
 export class ObserverPlayer<World = Json> {
-  readonly #send: (message: object) => void;
+  #send: (message: object) => void;
   readonly #frames: ObserverFrame<World>[] = [];
   readonly #onFrame = new Listeners<[frame: ObserverFrame<World>]>();
   readonly #onState = new Listeners<[state: ObserverState, grant: Grant | undefined]>();
@@ -45,6 +48,9 @@ export class ObserverPlayer<World = Json> {
   /** The smallest lead of this clock over the release times seen so far: skew and latency together. */
   #lead = Infinity;
   #awaitsKeyframe = true;
+  /** What the request under way said, until it is answered. */
+  #asked: { readonly after: number | undefined } | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(send: (message: object) => void) {
     this.#send = send;
@@ -64,6 +70,11 @@ export class ObserverPlayer<World = Json> {
     return this.#grant?.delayMs;
   }
 
+  /** What of the stream is kept, oldest first. */
+  get history(): readonly ObserverFrame<World>[] {
+    return this.#frames;
+  }
+
   /** The newest frame. */
   get frame(): ObserverFrame<World> | undefined {
     return this.#frames.at(-1);
@@ -77,15 +88,27 @@ export class ObserverPlayer<World = Json> {
     return this.#onState.add(callback);
   }
 
-  /** Starts to observe, or changes the perspective. */
+  /** Starts to observe `"all"` or one side, or changes over to it. */
   watch(perspective = "all"): void {
+    if (perspective !== this.#perspective) this.#frames.length = 0;
     this.#perspective = perspective;
-    this.#restart();
+    this.#ask();
   }
 
-  /** Asks again after the connection came back. */
+  /** Goes on after the connection came back: with what follows the newest frame, where there is one. */
   resume(): void {
-    if (this.#perspective !== undefined && this.#state !== "closed") this.#restart();
+    if (this.#perspective !== undefined && this.#state !== "closed") this.#ask(this.frame?.sequence);
+  }
+
+  /** Goes on over another connection, where the observer had to join anew. */
+  moveTo(send: (message: object) => void): void {
+    this.#send = send;
+    this.resume();
+  }
+
+  /** Asks for nothing any more. */
+  stop(): void {
+    clearTimeout(this.#retry);
   }
 
   /** The frames to draw between at `now` (milliseconds since 1970 on this machine). */
@@ -104,18 +127,35 @@ export class ObserverPlayer<World = Json> {
   /** Takes a `playerthree:observer`. */
   receive(message: unknown, now: number = Date.now()): void {
     const body = (message ?? {}) as { state?: unknown; grant?: Grant; frame?: Partial<RawFrame> };
-    if (body.grant) this.#grant = body.grant;
+    if (body.grant) {
+      this.#grant = body.grant;
+      this.#asked = undefined;
+    }
     if (body.frame) this.#receiveFrame(body.frame, now);
     if (body.state === "buffering" || body.state === "ready" || body.state === "closed") this.#setState(body.state);
   }
 
-  #restart(): void {
-    this.#awaitsKeyframe = true;
-    this.#send({ perspective: this.#perspective });
+  /** Takes the refusal of a request: a `playerthree:result` that bears no number. */
+  refuse(code: unknown): void {
+    const asked = this.#asked;
+    if (!asked) return;
+    if (code === "rate_limited") this.#retry = setTimeout(() => this.#ask(asked.after), RETRY_MS);
+    // The frame it follows is retained no more: the server shows the newest one whole.
+    else if (asked.after !== undefined) this.#ask();
+    else this.#setState("closed");
+  }
+
+  #ask(after?: number): void {
+    clearTimeout(this.#retry);
+    this.#asked = { after };
+    this.#awaitsKeyframe = after === undefined;
+    this.#send(after === undefined ? { perspective: this.#perspective } : { perspective: this.#perspective, after });
   }
 
   #receiveFrame(frame: Partial<RawFrame>, now: number): void {
     if (!isFrame(frame)) return this.#lose();
+    // One on its way when the perspective changed.
+    if (frame.perspective !== this.#perspective) return;
     if (frame.world === undefined && this.#awaitsKeyframe) return;
     const world = this.#world(frame);
     if (world === undefined) return this.#lose();
@@ -142,7 +182,7 @@ export class ObserverPlayer<World = Json> {
 
   /** A frame is missing or does not fit: asks for a keyframe, once until it comes. */
   #lose(): void {
-    if (!this.#awaitsKeyframe) this.#restart();
+    if (!this.#awaitsKeyframe) this.#ask();
   }
 
   #setState(state: ObserverState): void {

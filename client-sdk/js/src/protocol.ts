@@ -301,9 +301,7 @@ export interface CommanderToken {
   readonly mcpPath: string;
 }
 
-/** What an observer may see, and how late. */
-export interface Grant {
-  readonly kind: string;
-  readonly teams: readonly string[];
-  readonly delayMs: number;
-}
+/** What an observer may see, and how late: one side as its players see it, or everything. */
+export type Grant =
+  | { readonly kind: "team"; readonly team: string; readonly delayMs: number }
+  | { readonly kind: "omniscient"; readonly teams: readonly string[]; readonly delayMs: number };

@@ -83,9 +83,60 @@ test("a closed stream is not asked for again", () => {
   assert.equal(sent.length, 1);
 });
 
-test("it resumes after a reconnection", () => {
+test("it resumes after a reconnection with what follows its newest frame", () => {
   const { player, sent } = watching();
   ready(player, 4, { world: { n: 1 } });
   player.resume();
+  assert.deepStrictEqual(sent.at(-1), { perspective: "all", after: 4 });
+  player.receive({ op: "observer", state: "ready", grant: GRANT });
+  player.receive({ op: "observer", state: "ready", frame: frame(5, { delta: { n: 2 } }) });
+  assert.deepStrictEqual(player.history.map(({ world }) => world.n), [1, 2]);
+  assert.equal(sent.length, 2);
+});
+
+test("a cursor that is refused asks for a keyframe, and anything else that is refused is closed", () => {
+  const { player, sent } = watching();
+  ready(player, 4, { world: { n: 1 } });
+  player.refuse("invalid");
+  assert.equal(sent.length, 1, "nothing was asked that this could answer");
+  player.resume();
+  player.refuse("invalid");
   assert.deepStrictEqual(sent.at(-1), { perspective: "all" });
+  ready(player, 90, { world: { n: 3 } });
+  assert.deepStrictEqual([player.state, player.frame.world], ["ready", { n: 3 }]);
+  player.watch("x");
+  player.refuse("forbidden");
+  assert.equal(player.state, "closed");
+});
+
+test("a request that came too soon is repeated", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { player, sent } = watching();
+  player.refuse("rate_limited");
+  assert.equal(sent.length, 1);
+  context.mock.timers.tick(1_000);
+  assert.deepStrictEqual(sent, [{ perspective: "all" }, { perspective: "all" }]);
+  player.refuse("rate_limited");
+  player.stop();
+  context.mock.timers.tick(1_000);
+  assert.equal(sent.length, 2);
+});
+
+test("a frame of the perspective before is not shown", () => {
+  const { player } = watching();
+  ready(player, 4, { world: { n: 1 } });
+  player.watch("x");
+  assert.equal(player.frame, undefined);
+  ready(player, 5, { world: { n: 2 } });
+  assert.equal(player.frame, undefined);
+  ready(player, 9, { world: { n: 3 }, perspective: "x" });
+  assert.deepStrictEqual(player.frame.world, { n: 3 });
+});
+
+test("an observer who joins anew goes on over the new connection", () => {
+  const { player, sent } = watching();
+  ready(player, 4, { world: { n: 1 } });
+  const again = [];
+  player.moveTo((message) => again.push(message));
+  assert.deepStrictEqual([sent.length, again], [1, [{ perspective: "all", after: 4 }]]);
 });

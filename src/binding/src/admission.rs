@@ -35,6 +35,8 @@ struct Seen {
 pub(crate) struct Admission {
     people: BTreeMap<OwnerId, Seen>,
     promised: BTreeMap<SessionId, Seat>,
+    /// Somebody was let in as an observer.
+    was_observed: bool,
     /// What lets clients in besides their account.
     pub(crate) credentials: Credentials<SessionId>,
 }
@@ -110,6 +112,7 @@ impl Admission {
                     Some(team) => _ = seen.watched.insert(team.clone()),
                     None => seen.observed = true,
                 }
+                self.was_observed = true;
                 Ok(Admitted::Observer { owner, grant })
             }
             wish @ Part::Player { .. } => {
@@ -137,7 +140,7 @@ impl Admission {
 
     /// Whether anybody came as an observer or may still come by a ticket: somebody waits for the end of this match.
     pub(crate) fn is_observed(&self, now: Millis) -> bool {
-        self.credentials.has_observers(now) || self.people.values().any(|seen| seen.observed)
+        self.was_observed || self.credentials.has_observers(now)
     }
 
     /// Seats that a stranger could take now.

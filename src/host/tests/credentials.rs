@@ -291,7 +291,7 @@ fn waiting_tokens_are_bounded_by_side_and_kind_and_expired_ones_make_room() {
         code(house.credentials.mint_spectator(&house.game, &red(), Ttl::default(), now))
     };
     assert_eq!(past(&mut house, 0), Some(Code::Busy));
-    let sight = house.game.observer_grant(Some("x")).unwrap();
+    let sight = house.game.observer_grant(Some("red")).unwrap();
     let observer = house.credentials.mint_observer(&OwnerId("bob".into()), sight, Ttl::default(), 0);
     assert_eq!(code(observer), Some(Code::Busy), "one bound for all who invite");
     let blue = house.credentials.mint_spectator(&house.game, &"blue".into(), Ttl::default(), 0);

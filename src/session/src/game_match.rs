@@ -184,6 +184,7 @@ impl Match {
         fresh.tell_game_all_seats();
         fresh.observers.touch();
         fresh.record_observation(now)?;
+        fresh.observers.release(now);
         Ok(fresh)
     }
 

@@ -283,9 +283,14 @@ impl Match {
         self.seats.values().map(|state| self.with_pause(state, state.public_json(now))).collect()
     }
 
-    /// What listings tell of every seat: nothing that dates from a tick, for observers read them too (§20.9).
+    /// What listings tell of every seat: who holds it, and nothing of what acts there at this moment or dates from a tick,
+    /// for observers read them too (§20.9).
     pub fn listed_seats_json(&self, now: Millis) -> Vec<Value> {
-        self.seats.values().map(|state| state.public_json(now)).collect()
+        let mut seats: Vec<Value> = self.seats.values().map(|state| state.public_json(now)).collect();
+        for members in seats.iter_mut().filter_map(Value::as_object_mut) {
+            members.retain(|name, _| name != "mode" && name != "agentActive");
+        }
+        seats
     }
 
     /// The seats as this owner sees them: their own with mandate, scopes, policy and approval.

@@ -25,6 +25,11 @@ fn battle(observers: ObserverPolicy) -> Match {
     agent_command(Config { bots: Some("commander".into()), observers, ..config() })
 }
 
+/// The smallest match that is another one after each tick.
+fn drilling(observers: ObserverPolicy) -> Match {
+    drill(Drill::new(Clock::Realtime), Config { observers, ..config() }).0
+}
+
 fn red() -> Perspective {
     Perspective::Team("red".into())
 }
@@ -169,24 +174,24 @@ fn no_frame_leaves_before_it_is_due() {
 #[test]
 fn accelerated_ticks_shorten_no_delay() {
     let delay = 10_000;
-    let mut game = battle(ObserverPolicy::Private(delay));
+    let mut game = drilling(ObserverPolicy::Private(delay));
     let mut reader = Reader::new();
-    // Ten minutes of the game within a second of wall time.
-    for step in 1..=6_000_u64 {
-        tick(&mut game, step / 6);
+    // Minutes of the game within a second of wall time.
+    for step in 1..=2_000_u64 {
+        tick(&mut game, step / 2);
         assert_eq!(reader.read(&game, &Perspective::All).unwrap(), 0);
     }
     game.heartbeat(delay + 1_000);
     let seen = game.observer_since(&Perspective::All, None).unwrap();
     assert!((10..=15).contains(&seen[0].sequence()), "{seen:?} within a second at ten ticks a second");
     let frame = game.observer_frame(&Perspective::All, seen[0]).unwrap();
-    assert!(frame.tick > 5_000);
+    assert!(frame.tick > 1_500);
 }
 
 /// §20.9: release is by a clock that never goes back, whatever is handed in.
 #[test]
 fn a_clock_that_jumps_back_takes_nothing_back_and_releases_nothing_sooner() {
-    let mut game = battle(ObserverPolicy::Private(1_000));
+    let mut game = drilling(ObserverPolicy::Private(1_000));
     for step in 1..=20_u64 {
         tick(&mut game, step * 100);
     }
@@ -195,9 +200,12 @@ fn a_clock_that_jumps_back_takes_nothing_back_and_releases_nothing_sooner() {
     tick(&mut game, 0);
     game.heartbeat(500);
     assert_eq!(game.observer_watermark(&Perspective::All), released);
-    game.heartbeat(2_999);
-    let newest = game.observer_since(&Perspective::All, None).unwrap()[0];
-    assert_eq!(game.observer_frame(&Perspective::All, newest).unwrap().tick, 20, "tick 21 came at 2000");
+    for (now, tick) in [(2_999, 19), (3_000, 20)] {
+        game.heartbeat(now);
+        let newest = game.observer_since(&Perspective::All, None).unwrap()[0];
+        let frame = game.observer_frame(&Perspective::All, newest).unwrap();
+        assert_eq!(frame.tick, tick, "tick 20 came at 2000, and no frame of tick 21 can be older");
+    }
 }
 
 /// §20.9: the real end causes no completion push; the last frame and all that is told elsewhere come with its own time.
@@ -255,7 +263,7 @@ fn the_end_of_one_side_waits_for_its_own_time() {
 /// §20.9: once a second while nobody reads a stream without delay, on every tick while somebody does.
 #[test]
 fn a_live_stream_is_recorded_in_full_only_while_it_is_read() {
-    let mut game = battle(ObserverPolicy::Private(0));
+    let mut game = drilling(ObserverPolicy::Private(0));
     let mut frames = |read: bool, from: u64| {
         let before = game.observer_watermark(&Perspective::All).unwrap();
         for step in from + 1..=from + 50 {
@@ -296,7 +304,7 @@ fn the_last_position_of_a_quick_game_of_turns_is_shown() {
 #[test]
 fn a_cursor_gets_what_follows_it_or_a_keyframe_or_is_refused() {
     let delay = 2_000;
-    let mut game = battle(ObserverPolicy::Private(delay));
+    let mut game = drilling(ObserverPolicy::Private(delay));
     let mut now = 0;
     let mut run = |game: &mut Match, ticks: u64| {
         for _ in 0..ticks {
@@ -327,14 +335,14 @@ fn a_cursor_gets_what_follows_it_or_a_keyframe_or_is_refused() {
 /// reader of every frame sees.
 #[test]
 fn a_reader_that_is_cut_at_random_moments_ends_with_the_released_history() {
-    for seed in 0..12 {
+    for seed in 0..4 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let delay = rng.u64(0..4_000);
         let mut game = battle(ObserverPolicy::Private(delay));
         let perspective = game.perspectives()[rng.usize(0..3)].clone();
         let (mut whole, mut cut) = (Reader::new(), Reader::new());
         let mut now = 0;
-        for _ in 0..400 {
+        for _ in 0..150 {
             now += rng.u64(20..300);
             game.observers_read(now);
             tick(&mut game, now);
@@ -365,7 +373,7 @@ fn a_reader_that_is_cut_at_random_moments_ends_with_the_released_history() {
 /// §20.9: a history that cannot be retained closes for all its readers, and what is told elsewhere waits all the same.
 #[test]
 fn a_history_that_outgrows_its_bytes_closes() {
-    let loud = Drill { banner: 1_000_000, ..Drill::new(Clock::Realtime) };
+    let loud = Drill { banners: 10, ..Drill::new(Clock::Realtime) };
     let (mut game, _) = drill(loud, Config { observers: ObserverPolicy::Private(60_000), ..config() });
     game.assign(&lead("a"), human("ann")).unwrap();
     let mut step = 0;

@@ -1,12 +1,12 @@
 /** The first screen: who am I, which matches are on, and new ones. */
 
-import type { As, Seat } from "playerthree-client";
+import type { As } from "playerthree-client";
 import { accountName, loginForm } from "./account.js";
 import { createForms } from "./create.js";
 import { el, fill, say, select } from "./dom.js";
 import { mayReturn } from "./live.js";
 import type { Screen } from "./main.js";
-import { seatChip, sideDot } from "./seats.js";
+import { type ListedSeat, seatChip, sideDot } from "./seats.js";
 import { capital, gameTitle, isOpen } from "./words.js";
 
 /** One match of `GET /demo/rooms`. */
@@ -18,7 +18,7 @@ interface Listed {
   readonly openSeats: number;
   readonly over: boolean;
   readonly createdAt: number;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly ListedSeat[];
 }
 
 const REFRESH_MS = 2_000;

@@ -18,8 +18,11 @@ export function aiLabel(seat: ActedSeat & { readonly aiPlayer?: boolean }): HTML
   return unlabelled ? undefined : el("span", { class: "tag ai" }, "AI player");
 }
 
+/** A seat as lists of matches show it: without what acts there at this moment. */
+export type ListedSeat = Omit<Seat, "mode" | "agentActive">;
+
 /** Who holds a seat, in words. */
-export function holder(seat: Seat): string {
+export function holder(seat: ListedSeat): string {
   if (seat.controller === "bot") return "bot";
   return seat.owner?.display ?? (seat.open ? "open" : controllerName(seat.controller));
 }
@@ -32,7 +35,7 @@ export interface ActedSeat {
 }
 
 /** A seat in one line. */
-export function seatChip(seat: Seat): HTMLElement {
+export function seatChip(seat: ListedSeat): HTMLElement {
   const role = seat.role === "player" ? false : el("span", { class: "dim" }, seat.role);
   return el("span", { class: "chip" }, role, el("span", {}, holder(seat)), aiLabel(seat));
 }

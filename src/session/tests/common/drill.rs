@@ -50,8 +50,8 @@ pub struct Drill {
     pub ranks: BTreeMap<&'static str, u32>,
     /// Whether the game knows how to concede; a side that conceded has lost with the next step.
     pub forfeits: bool,
-    /// Length of a text in the observer view that is another one after each tick.
-    pub banner: usize,
+    /// Hundreds of thousands of letters in the observer view, which are others after each tick.
+    pub banners: usize,
     pub told: Arc<Mutex<Vec<Told>>>,
     pub broken: Arc<Mutex<Option<Broken>>>,
 }
@@ -64,7 +64,7 @@ impl Drill {
             control: control(),
             ranks: BTreeMap::new(),
             forfeits: true,
-            banner: 0,
+            banners: 0,
             told: Arc::default(),
             broken: Arc::default(),
         }
@@ -169,7 +169,10 @@ impl Game for Drill {
             }),
             match_data: Some(t::obj([("note", t::opt(t::str(100_000))), ("more", t::opt(t::str(100_000)))])),
             lobby: None,
-            observer: Some(t::obj([("tick", t::int(0, 1_000_000)), ("banner", t::opt(t::str(1_000_000)))])),
+            observer: Some(t::obj([
+                ("tick", t::int(0, 1_000_000)),
+                ("banners", t::list(t::str(100_000), 10)),
+            ])),
             directive: t::obj([]),
             limits: None,
             errors: names(&["no"]),
@@ -266,11 +269,9 @@ impl GameMatch for DrillMatch {
     }
 
     fn observer_view(&self) -> Option<Value> {
-        let mut world = json!({ "tick": self.tick });
-        if self.game.banner > 0 {
-            let letter = if self.tick.is_multiple_of(2) { "x" } else { "o" };
-            world["banner"] = json!(letter.repeat(self.game.banner));
-        }
+        let letter = if self.tick.is_multiple_of(2) { "x" } else { "o" };
+        let banners = vec![letter.repeat(100_000); self.game.banners];
+        let world = json!({ "tick": self.tick, "banners": banners });
         Some(self.game.shown(Broken::World, world))
     }
 
