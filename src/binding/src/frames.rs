@@ -3,7 +3,7 @@
 
 use crate::push;
 use playerthree_rooms::Frame;
-use playerthree_session::{FrameKey, Match, OBSERVER_BATCH, ObserverState, Perspective};
+use playerthree_session::{FrameKey, Match, OBSERVER_BATCH, ObserverPerspective, ObserverState};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(crate) struct Frames {
     /// At most a batch of frames and one keyframe of each perspective.
-    encoded: BTreeMap<Perspective, BTreeMap<FrameKey, Frame>>,
+    encoded: BTreeMap<ObserverPerspective, BTreeMap<FrameKey, Frame>>,
     /// How each perspective stood at the last delivery.
-    delivered: BTreeMap<Perspective, Standing>,
+    delivered: BTreeMap<ObserverPerspective, Standing>,
 }
 
 /// How a perspective stands.
@@ -35,7 +35,12 @@ pub(crate) enum News {
 
 impl Frames {
     /// A released frame for its readers.
-    pub(crate) fn get(&mut self, game: &Match, perspective: &Perspective, key: FrameKey) -> Option<Frame> {
+    pub(crate) fn get(
+        &mut self,
+        game: &Match,
+        perspective: &ObserverPerspective,
+        key: FrameKey,
+    ) -> Option<Frame> {
         self.get_or(perspective, key, || {
             let frame = game.observer_frame(perspective, key)?.into_json();
             let body = json!({ "op": "observer", "state": "ready", "frame": frame });
@@ -45,7 +50,7 @@ impl Frames {
 
     fn get_or(
         &mut self,
-        perspective: &Perspective,
+        perspective: &ObserverPerspective,
         key: FrameKey,
         encode: impl FnOnce() -> Option<Frame>,
     ) -> Option<Frame> {
@@ -59,7 +64,7 @@ impl Frames {
 
     /// What happened to a perspective since the last delivery, told once. Frames that nobody can ask for any more are
     /// dropped.
-    pub(crate) fn news(&mut self, game: &Match, perspective: &Perspective) -> Option<News> {
+    pub(crate) fn news(&mut self, game: &Match, perspective: &ObserverPerspective) -> Option<News> {
         let standing = match game.observer_state(perspective) {
             ObserverState::Closed => Standing::Closed,
             ObserverState::Buffering | ObserverState::Ready => {
@@ -82,7 +87,7 @@ impl Frames {
         }
     }
 
-    fn drop_old(&mut self, perspective: &Perspective, watermark: u64) {
+    fn drop_old(&mut self, perspective: &ObserverPerspective, watermark: u64) {
         if let Some(frames) = self.encoded.get_mut(perspective) {
             frames.retain(|key, _| match key {
                 FrameKey::Keyframe(sequence) => *sequence == watermark,
@@ -102,7 +107,7 @@ mod tests {
         let (mut frames, mut encodings) = (Frames::default(), 0);
         for key in [FrameKey::Keyframe(4), FrameKey::Next(5), FrameKey::Next(6)] {
             for _reader in 0..1_000 {
-                let sent = frames.get_or(&Perspective::All, key, || {
+                let sent = frames.get_or(&ObserverPerspective::All, key, || {
                     encodings += 1;
                     Some(Frame::signal("playerthree:observer"))
                 });

@@ -6,13 +6,13 @@ use crate::ops::{self, ObserverRequest};
 use crate::push;
 use crate::room::{Client, MatchRoom, Principal};
 use playerthree_rooms::{Cx, SessionId};
-use playerthree_session::{CallError, Code, FrameKey, ObserverState, Perspective};
+use playerthree_session::{CallError, Code, FrameKey, ObserverPerspective, ObserverState};
 use serde_json::{Value, json};
 
 /// What an observer reads, and how far it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    perspective: Perspective,
+    perspective: ObserverPerspective,
     /// The last frame that was sent; nothing while it buffers.
     at: Option<u64>,
 }
@@ -87,7 +87,7 @@ impl MatchRoom {
     }
 
     /// Brings every reader of a perspective up to its watermark. Whoever may not read it any more is let go first.
-    fn deliver(&mut self, cx: &mut Cx<'_, Self>, perspective: &Perspective) {
+    fn deliver(&mut self, cx: &mut Cx<'_, Self>, perspective: &ObserverPerspective) {
         let now = self.now();
         for (client, at) in self.readers_of(perspective) {
             let game = self.live.game();
@@ -123,7 +123,7 @@ impl MatchRoom {
         }
     }
 
-    fn close_readers(&mut self, cx: &mut Cx<'_, Self>, perspective: &Perspective) {
+    fn close_readers(&mut self, cx: &mut Cx<'_, Self>, perspective: &ObserverPerspective) {
         let readers: Vec<SessionId> =
             self.readers_of(perspective).into_iter().map(|(client, _)| client).collect();
         let closed = json!({ "op": "observer", "state": push::observer_state(ObserverState::Closed) });
@@ -133,7 +133,7 @@ impl MatchRoom {
         }
     }
 
-    fn readers_of(&self, perspective: &Perspective) -> Vec<(SessionId, Option<u64>)> {
+    fn readers_of(&self, perspective: &ObserverPerspective) -> Vec<(SessionId, Option<u64>)> {
         let reads = |client: &Client| match &client.principal {
             Principal::Observer { reading: Some(reading), .. } if reading.perspective == *perspective => {
                 Some(reading.at)

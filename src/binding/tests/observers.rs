@@ -285,7 +285,7 @@ async fn players_observe_their_own_side_alone_until_they_are_out_of_play() {
     let person = house.person("Ann");
     let options = json!({ "teams": ["red", "blue", "green"], "alliances": [["red", "green"], ["blue"]],
         "bots": "nobody", "seed": 11, "team": "red", "role": "ground" });
-    let mut ann = person.create("agent-command", options).await;
+    let ann = person.create("agent-command", options).await;
     let ally = house.person("Gil").enter(&ann, json!({ "team": "green", "role": "ground" })).await.unwrap();
     let mut foe = house.person("Bob").enter(&ann, json!({ "team": "blue", "role": "ground" })).await.unwrap();
     let everything = json!({ "as": "observer" });

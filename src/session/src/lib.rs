@@ -64,8 +64,8 @@ pub use lanes::{
 pub use library::{LIBRARY_BYTES, Library, SHELF_BYTES, Shelf, VERSIONS_KEPT};
 pub use mandate::{Autonomy, MANDATE_UNITS_MAX, Mandate, Scope, WhenAbsent};
 pub use observer::{
-    FrameContent, FrameKey, OBSERVER_BATCH, ObserverFrame, ObserverGrant, ObserverPolicy, ObserverState,
-    PUBLIC_DELAY_MIN, Perspective,
+    FrameContent, FrameKey, OBSERVER_BATCH, ObserverFrame, ObserverGrant, ObserverPerspective,
+    ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN,
 };
 pub use outcomes::Ending;
 pub use persistent::Persistent;

@@ -53,14 +53,14 @@ impl ObserverPolicy {
 
 /// What a stream of frames shows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Perspective {
+pub enum ObserverPerspective {
     /// Everything: the game's own observer view.
     All,
     /// One side's guarded view, fogged as its players see it.
     Team(Name),
 }
 
-impl Perspective {
+impl ObserverPerspective {
     /// Reads `"all"` or the name of a side of the match.
     pub(crate) fn parse(text: &str, teams: &[Name]) -> Option<Self> {
         if text == "all" {
@@ -110,12 +110,12 @@ impl ObserverGrant {
     }
 
     /// Whether a holder may read this perspective. An omniscient one reads all of them.
-    pub fn admits(&self, perspective: &Perspective) -> bool {
+    pub fn admits(&self, perspective: &ObserverPerspective) -> bool {
         match (&self.sight, perspective) {
-            (Sight::Omniscient(_), Perspective::All) => true,
-            (Sight::Omniscient(teams), Perspective::Team(team)) => teams.contains(team),
-            (Sight::Team(own), Perspective::Team(team)) => own == team,
-            (Sight::Team(_), Perspective::All) => false,
+            (Sight::Omniscient(_), ObserverPerspective::All) => true,
+            (Sight::Omniscient(teams), ObserverPerspective::Team(team)) => teams.contains(team),
+            (Sight::Team(own), ObserverPerspective::Team(team)) => own == team,
+            (Sight::Team(_), ObserverPerspective::All) => false,
         }
     }
 

@@ -4,7 +4,8 @@
 use crate::game_match::{Match, VIEW_HZ};
 use crate::guard::Refused;
 use crate::observer::{
-    self, FrameKey, ObserverFrame, ObserverGrant, ObserverHistory, ObserverPolicy, ObserverState, Perspective,
+    self, FrameKey, ObserverFrame, ObserverGrant, ObserverHistory, ObserverPerspective, ObserverPolicy,
+    ObserverState,
 };
 use crate::outcomes::Parties;
 use crate::{CallError, Code, Millis, Surface};
@@ -19,8 +20,9 @@ pub(crate) fn history(
     epoch: Millis,
 ) -> ObserverHistory {
     let manifest = &surface.manifest;
-    let everything = manifest.observer.as_ref().map(|_| Perspective::All);
-    let perspectives = everything.into_iter().chain(parties.teams.iter().cloned().map(Perspective::Team));
+    let everything = manifest.observer.as_ref().map(|_| ObserverPerspective::All);
+    let perspectives =
+        everything.into_iter().chain(parties.teams.iter().cloned().map(ObserverPerspective::Team));
     let per_second = match surface.game.clock() {
         Clock::Realtime => manifest.tick_rate,
         Clock::Turns => manifest.tick_rate.max(VIEW_HZ),
@@ -53,22 +55,22 @@ impl Match {
     }
 
     /// What of this match observers could be granted: everything, and each side's view.
-    pub fn perspectives(&self) -> Vec<Perspective> {
+    pub fn perspectives(&self) -> Vec<ObserverPerspective> {
         self.observers.perspectives()
     }
 
     /// Reads `"all"` or a side of the match. Nothing for anything else.
-    pub fn perspective(&self, text: &str) -> Option<Perspective> {
-        Perspective::parse(text, self.teams())
+    pub fn perspective(&self, text: &str) -> Option<ObserverPerspective> {
+        ObserverPerspective::parse(text, self.teams())
     }
 
     /// Whether a reader of this perspective has something to see.
-    pub fn observer_state(&self, perspective: &Perspective) -> ObserverState {
+    pub fn observer_state(&self, perspective: &ObserverPerspective) -> ObserverState {
         self.observers.state(perspective)
     }
 
     /// The newest released sequence of a perspective.
-    pub fn observer_watermark(&self, perspective: &Perspective) -> Option<u64> {
+    pub fn observer_watermark(&self, perspective: &ObserverPerspective) -> Option<u64> {
         self.observers.watermark(perspective)
     }
 
@@ -79,14 +81,14 @@ impl Match {
     /// `invalid` for a cursor that is no released frame, or none that is still retained.
     pub fn observer_since(
         &self,
-        perspective: &Perspective,
+        perspective: &ObserverPerspective,
         after: Option<u64>,
     ) -> Result<Vec<FrameKey>, CallError> {
         self.observers.since(perspective, after)
     }
 
     /// A released frame. Nothing about any other one is told.
-    pub fn observer_frame(&self, perspective: &Perspective, key: FrameKey) -> Option<ObserverFrame> {
+    pub fn observer_frame(&self, perspective: &ObserverPerspective, key: FrameKey) -> Option<ObserverFrame> {
         self.observers.frame(perspective, key)
     }
 
@@ -118,10 +120,10 @@ impl Match {
             return Ok(());
         }
         let outputs = self.outputs();
-        let guarded = |perspective: Perspective| {
+        let guarded = |perspective: ObserverPerspective| {
             let world = match &perspective {
-                Perspective::All => outputs.world(),
-                Perspective::Team(team) => outputs.snapshot(team),
+                ObserverPerspective::All => outputs.world(),
+                ObserverPerspective::Team(team) => outputs.snapshot(team),
             };
             world.map(|world| (perspective, world))
         };

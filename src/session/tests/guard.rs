@@ -8,7 +8,7 @@ use common::drill::{Broken, Drill, LEAK};
 use common::*;
 use playerthree_game::Clock;
 use playerthree_session::{
-    CallError, CannotStart, Changes, Code, Config, Match, Observe, ObserverPolicy, Perspective, Right,
+    CallError, CannotStart, Changes, Code, Config, Match, Observe, ObserverPerspective, ObserverPolicy, Right,
 };
 use serde_json::json;
 
@@ -73,12 +73,12 @@ fn a_broken_output_reaches_no_stream() {
     told.breaks(Some(Broken::View));
     assert!(play(&mut game, 1).views.is_empty());
     told.breaks(Some(Broken::World));
-    let shown = game.observer_watermark(&Perspective::All);
+    let shown = game.observer_watermark(&ObserverPerspective::All);
     play(&mut game, 11);
-    assert_eq!(game.observer_watermark(&Perspective::All), shown);
+    assert_eq!(game.observer_watermark(&ObserverPerspective::All), shown);
     told.breaks(None);
     assert!(!play(&mut game, 21).views.is_empty());
-    assert!(game.observer_watermark(&Perspective::All) > shown);
+    assert!(game.observer_watermark(&ObserverPerspective::All) > shown);
 }
 
 /// §10: an event that broke its schema wakes nobody; the wait that asked for it is told `internal`.

@@ -13,8 +13,8 @@ use common::drill::Drill;
 use common::*;
 use playerthree_game::Clock;
 use playerthree_session::{
-    CallError, Code, Config, FrameContent, FrameKey, Match, OBSERVER_BATCH, ObserverFrame, ObserverPolicy,
-    ObserverState, PUBLIC_DELAY_MIN, Perspective, Right,
+    CallError, Code, Config, FrameContent, FrameKey, Match, OBSERVER_BATCH, ObserverFrame,
+    ObserverPerspective, ObserverPolicy, ObserverState, PUBLIC_DELAY_MIN, Right,
 };
 use serde_json::{Value, json};
 
@@ -30,8 +30,8 @@ fn drilling(observers: ObserverPolicy) -> Match {
     drill(Drill::new(Clock::Realtime), Config { observers, ..config() }).0
 }
 
-fn red() -> Perspective {
-    Perspective::Team("red".into())
+fn red() -> ObserverPerspective {
+    ObserverPerspective::Team("red".into())
 }
 
 /// A reader as clients are: a keyframe or contiguous deltas, applied strictly.
@@ -50,7 +50,7 @@ impl Reader {
     }
 
     /// Asks with its cursor and applies what comes.
-    fn read(&mut self, game: &Match, perspective: &Perspective) -> Result<usize, CallError> {
+    fn read(&mut self, game: &Match, perspective: &ObserverPerspective) -> Result<usize, CallError> {
         let keys = game.observer_since(perspective, self.at)?;
         for key in &keys {
             self.take(game.observer_frame(perspective, *key).unwrap());
@@ -88,7 +88,7 @@ fn a_grant_is_of_one_side_of_the_match_or_of_all_its_sides() {
     let everything = json!({ "kind": "omniscient", "teams": ["red", "blue"], "delayMs": 180_000 });
     assert_eq!(all.to_json(), everything);
     assert_eq!(code(game.observer_grant(Some("green"))), Code::Invalid, "green does not play");
-    let [blue, everything] = [Perspective::Team("blue".into()), Perspective::All];
+    let [blue, everything] = [ObserverPerspective::Team("blue".into()), ObserverPerspective::All];
     assert_eq!([&red(), &blue, &everything].map(|seen| team.admits(seen)), [true, false, false]);
     assert_eq!([&red(), &blue, &everything].map(|seen| all.admits(seen)), [true; 3]);
     assert_eq!(game.perspectives(), [everything, blue, red()]);
@@ -100,8 +100,8 @@ fn a_closed_match_grants_nothing_and_keeps_nothing() {
     tick(&mut game, 100);
     assert_eq!(code(game.observer_grant(None)), Code::ModeUnavailable);
     assert_eq!(code(game.observer_grant(Some("red"))), Code::ModeUnavailable);
-    assert_eq!(game.observer_state(&Perspective::All), ObserverState::Closed);
-    assert_eq!(game.observer_since(&Perspective::All, None).unwrap(), []);
+    assert_eq!(game.observer_state(&ObserverPerspective::All), ObserverState::Closed);
+    assert_eq!(game.observer_since(&ObserverPerspective::All, None).unwrap(), []);
     assert!(game.perspectives().is_empty());
 }
 
@@ -125,7 +125,7 @@ fn a_sides_frames_are_its_own_guarded_views() {
         tick(&mut game, step * 100);
         assert_eq!(reader.read(&game, &red()).unwrap(), 1);
         assert_eq!(reader.world, *game.view("red").unwrap().value(), "at tick {}", game.tick());
-        all.read(&game, &Perspective::All).unwrap();
+        all.read(&game, &ObserverPerspective::All).unwrap();
         game.observers_read(step * 100);
     }
     let units = |world: &Value| world["units"].as_array().unwrap().len();
@@ -179,12 +179,12 @@ fn accelerated_ticks_shorten_no_delay() {
     // Minutes of the game within a second of wall time.
     for step in 1..=2_000_u64 {
         tick(&mut game, step / 2);
-        assert_eq!(reader.read(&game, &Perspective::All).unwrap(), 0);
+        assert_eq!(reader.read(&game, &ObserverPerspective::All).unwrap(), 0);
     }
     game.heartbeat(delay + 1_000);
-    let seen = game.observer_since(&Perspective::All, None).unwrap();
+    let seen = game.observer_since(&ObserverPerspective::All, None).unwrap();
     assert!((10..=15).contains(&seen[0].sequence()), "{seen:?} within a second at ten ticks a second");
-    let frame = game.observer_frame(&Perspective::All, seen[0]).unwrap();
+    let frame = game.observer_frame(&ObserverPerspective::All, seen[0]).unwrap();
     assert!(frame.tick > 1_500);
 }
 
@@ -195,15 +195,15 @@ fn a_clock_that_jumps_back_takes_nothing_back_and_releases_nothing_sooner() {
     for step in 1..=20_u64 {
         tick(&mut game, step * 100);
     }
-    let released = game.observer_watermark(&Perspective::All);
+    let released = game.observer_watermark(&ObserverPerspective::All);
     assert_eq!(released, Some(10));
     tick(&mut game, 0);
     game.heartbeat(500);
-    assert_eq!(game.observer_watermark(&Perspective::All), released);
+    assert_eq!(game.observer_watermark(&ObserverPerspective::All), released);
     for (now, tick) in [(2_999, 19), (3_000, 20)] {
         game.heartbeat(now);
-        let newest = game.observer_since(&Perspective::All, None).unwrap()[0];
-        let frame = game.observer_frame(&Perspective::All, newest).unwrap();
+        let newest = game.observer_since(&ObserverPerspective::All, None).unwrap()[0];
+        let frame = game.observer_frame(&ObserverPerspective::All, newest).unwrap();
         assert_eq!(frame.tick, tick, "tick 20 came at 2000, and no frame of tick 21 can be older");
     }
 }
@@ -222,7 +222,7 @@ fn the_outcome_is_told_with_its_own_frame_and_nowhere_sooner() {
     assert!(game.is_over() && !game.end_is_released() && !game.outcomes_are_released());
     let mut reader = Reader::new();
     game.heartbeat(1_499);
-    reader.read(&game, &Perspective::All).unwrap();
+    reader.read(&game, &ObserverPerspective::All).unwrap();
     assert!(!game.end_is_released());
     assert!(reader.frames.iter().all(|frame| frame.outcomes.is_none()));
     game.heartbeat(1_500);
@@ -234,8 +234,8 @@ fn the_outcome_is_told_with_its_own_frame_and_nowhere_sooner() {
     }
     // Playback stays there, for whoever comes late.
     game.heartbeat(10_000_000);
-    assert_eq!(reader.read(&game, &Perspective::All).unwrap(), 1);
-    assert_eq!(game.observer_state(&Perspective::All), ObserverState::Ready);
+    assert_eq!(reader.read(&game, &ObserverPerspective::All).unwrap(), 1);
+    assert_eq!(game.observer_state(&ObserverPerspective::All), ObserverState::Ready);
 }
 
 /// §20.9: the outcome of one side is as late as that of the match.
@@ -265,14 +265,14 @@ fn the_end_of_one_side_waits_for_its_own_time() {
 fn a_live_stream_is_recorded_in_full_only_while_it_is_read() {
     let mut game = drilling(ObserverPolicy::Private(0));
     let mut frames = |read: bool, from: u64| {
-        let before = game.observer_watermark(&Perspective::All).unwrap();
+        let before = game.observer_watermark(&ObserverPerspective::All).unwrap();
         for step in from + 1..=from + 50 {
             if read {
                 game.observers_read(step * 100);
             }
             tick(&mut game, step * 100);
         }
-        game.observer_watermark(&Perspective::All).unwrap() - before
+        game.observer_watermark(&ObserverPerspective::All).unwrap() - before
     };
     assert!((4..=7).contains(&frames(false, 0)));
     assert_eq!(frames(true, 50), 50);
@@ -290,10 +290,10 @@ fn the_last_position_of_a_quick_game_of_turns_is_shown() {
     game.act(&x(), Right::Owner, &[place(0, 0)], 1_000).unwrap();
     game.act(&o(), Right::Owner, &[place(1, 1)], 1_001).unwrap();
     let mut reader = Reader::new();
-    reader.read(&game, &Perspective::All).unwrap();
+    reader.read(&game, &ObserverPerspective::All).unwrap();
     assert_eq!(reader.frames[0].tick, 1);
     game.heartbeat(1_250);
-    reader.read(&game, &Perspective::All).unwrap();
+    reader.read(&game, &ObserverPerspective::All).unwrap();
     assert_eq!(reader.frames.last().unwrap().tick, 2);
 }
 
@@ -313,8 +313,8 @@ fn a_cursor_gets_what_follows_it_or_a_keyframe_or_is_refused() {
         }
     };
     run(&mut game, 120);
-    let since = |game: &Match, after: Option<u64>| game.observer_since(&Perspective::All, after);
-    let watermark = game.observer_watermark(&Perspective::All).unwrap();
+    let since = |game: &Match, after: Option<u64>| game.observer_since(&ObserverPerspective::All, after);
+    let watermark = game.observer_watermark(&ObserverPerspective::All).unwrap();
     assert_eq!(watermark, 100);
     assert_eq!(since(&game, Some(watermark)).unwrap(), []);
     assert_eq!(since(&game, Some(98)).unwrap(), [FrameKey::Next(99), FrameKey::Next(100)]);
@@ -377,7 +377,7 @@ fn a_history_that_outgrows_its_bytes_closes() {
     let (mut game, _) = drill(loud, Config { observers: ObserverPolicy::Private(60_000), ..config() });
     game.assign(&lead("a"), human("ann")).unwrap();
     let mut step = 0;
-    while game.observer_state(&Perspective::All) != ObserverState::Closed {
+    while game.observer_state(&ObserverPerspective::All) != ObserverState::Closed {
         step += 1;
         tick(&mut game, step * 100);
         assert!(step < 80, "64 MiB are not more than 67 times a megabyte");
@@ -392,5 +392,5 @@ fn a_history_that_outgrows_its_bytes_closes() {
     assert!(!game.end_is_released());
     game.heartbeat(step * 100 + 60_000);
     assert!(game.end_is_released());
-    assert_eq!(game.observer_state(&Perspective::All), ObserverState::Closed, "for good");
+    assert_eq!(game.observer_state(&ObserverPerspective::All), ObserverState::Closed, "for good");
 }

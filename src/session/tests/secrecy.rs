@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use playerthree_game::{Detail, Runtime, Seat};
 use playerthree_session::{
-    Ack, Artifact, Config, Deploy, Label, Match, Observe, ObserverPolicy, Perspective, PolicyError, Pushed,
-    Right, StreamRequest, Tell, Thought, ViewMessage, Wait, Waiting,
+    Ack, Artifact, Config, Deploy, Label, Match, Observe, ObserverPerspective, ObserverPolicy, PolicyError,
+    Pushed, Right, StreamRequest, Tell, Thought, ViewMessage, Wait, Waiting,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -65,8 +65,8 @@ fn gather(game: &mut Match, sides: &[(&'static str, &str)]) -> Gathered {
         let (side, _) = sides.iter().find(|(side, _)| **side == *seat.team).unwrap();
         all.add(if right == Right::Agent { Reader::Agent(seat) } else { Reader::Owner(side) }, &observation);
     }
-    for key in game.observer_since(&Perspective::All, None).unwrap() {
-        let frame = game.observer_frame(&Perspective::All, key).unwrap();
+    for key in game.observer_since(&ObserverPerspective::All, None).unwrap() {
+        let frame = game.observer_frame(&ObserverPerspective::All, key).unwrap();
         all.add(Reader::Observer, &frame.into_json());
     }
     for (side, name) in sides {

@@ -5,7 +5,7 @@
 
 use super::pace::Pace;
 use super::track::{FrameContent, FrameKey, Track};
-use super::{ObserverPolicy, ObserverState, Perspective};
+use super::{ObserverPerspective, ObserverPolicy, ObserverState};
 use crate::guard::Guarded;
 use crate::{CallError, Millis};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub struct ObserverFrame {
     /// When it was released at the earliest, in milliseconds since 1970.
     pub release_at: Millis,
     /// What it shows the match as.
-    pub perspective: Perspective,
+    pub perspective: ObserverPerspective,
     /// The view, or what changed in it.
     pub content: FrameContent,
     /// How every side ended, on the last frame.
@@ -65,7 +65,7 @@ pub(crate) struct ObserverHistory {
     epoch: Millis,
     /// The newest match time that was handed in.
     clock: Millis,
-    tracks: BTreeMap<Perspective, Track>,
+    tracks: BTreeMap<ObserverPerspective, Track>,
     pace: Pace,
     /// When a side's outcome became final last, and how many are.
     settled: Option<(Millis, usize)>,
@@ -76,7 +76,7 @@ impl ObserverHistory {
     /// An empty history of so many frames a second at most.
     pub(crate) fn new(
         policy: ObserverPolicy,
-        perspectives: impl IntoIterator<Item = Perspective>,
+        perspectives: impl IntoIterator<Item = ObserverPerspective>,
         per_second: u32,
         epoch: Millis,
     ) -> Self {
@@ -99,7 +99,7 @@ impl ObserverHistory {
     }
 
     /// All that there are; none where nobody may observe.
-    pub(crate) fn perspectives(&self) -> Vec<Perspective> {
+    pub(crate) fn perspectives(&self) -> Vec<ObserverPerspective> {
         self.tracks.keys().cloned().collect()
     }
 
@@ -133,7 +133,7 @@ impl ObserverHistory {
     pub(crate) fn record(
         &mut self,
         tick: u64,
-        worlds: Vec<(Perspective, Guarded)>,
+        worlds: Vec<(ObserverPerspective, Guarded)>,
         outcomes: Option<&Value>,
     ) {
         for (perspective, world) in worlds {
@@ -164,7 +164,7 @@ impl ObserverHistory {
         self.delay.is_none_or(|delay| at.saturating_add(delay) <= self.clock)
     }
 
-    pub(crate) fn state(&self, perspective: &Perspective) -> ObserverState {
+    pub(crate) fn state(&self, perspective: &ObserverPerspective) -> ObserverState {
         match self.tracks.get(perspective).filter(|_| !self.overflowed) {
             None => ObserverState::Closed,
             Some(track) if track.watermark().is_none() => ObserverState::Buffering,
@@ -172,19 +172,19 @@ impl ObserverHistory {
         }
     }
 
-    pub(crate) fn watermark(&self, perspective: &Perspective) -> Option<u64> {
+    pub(crate) fn watermark(&self, perspective: &ObserverPerspective) -> Option<u64> {
         self.tracks.get(perspective)?.watermark()
     }
 
     pub(crate) fn since(
         &self,
-        perspective: &Perspective,
+        perspective: &ObserverPerspective,
         after: Option<u64>,
     ) -> Result<Vec<FrameKey>, CallError> {
         self.tracks.get(perspective).map_or(Ok(Vec::new()), |track| track.since(after))
     }
 
-    pub(crate) fn frame(&self, perspective: &Perspective, key: FrameKey) -> Option<ObserverFrame> {
+    pub(crate) fn frame(&self, perspective: &ObserverPerspective, key: FrameKey) -> Option<ObserverFrame> {
         let (frame, content) = self.tracks.get(perspective)?.read(key)?;
         Some(ObserverFrame {
             sequence: key.sequence(),
