@@ -4,9 +4,10 @@
 use crate::owning::OwnerCall;
 use crate::room::Caller;
 use playerthree_game::Seat;
-use playerthree_host::{AgentCall, Answer, MatchDoor, SaidInLobby};
+use playerthree_host::{AgentCall, Answer, MatchDoor, SaidInLobby, StatusBoard};
 use playerthree_rooms::{PostError, RoomHandle};
 use playerthree_session::{CallError, Code, CommanderId, Message, Settings};
+use std::sync::Arc;
 
 /// What other tasks post into a match's room.
 #[derive(Debug)]
@@ -28,7 +29,10 @@ pub enum Event {
 }
 
 /// The way in for agents.
-pub(crate) struct Door(pub(crate) RoomHandle<Event>);
+pub(crate) struct Door {
+    room: RoomHandle<Event>,
+    board: Arc<StatusBoard>,
+}
 
 impl MatchDoor for Door {
     fn call(&self, call: AgentCall) -> Result<(), CallError> {
@@ -46,11 +50,20 @@ impl MatchDoor for Door {
     fn said(&self, said: SaidInLobby) -> Result<(), CallError> {
         self.post(Event::Said(said))
     }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::clone(&self.board)
+    }
 }
 
 impl Door {
+    /// The way into this room, whose match shows its seats on this board.
+    pub(crate) fn new(room: RoomHandle<Event>, board: Arc<StatusBoard>) -> Self {
+        Self { room, board }
+    }
+
     fn post(&self, event: Event) -> Result<(), CallError> {
-        self.0.try_post(event).map_err(|error| match error {
+        self.room.try_post(event).map_err(|error| match error {
             PostError::Full(_) => Code::Busy.into(),
             PostError::Gone(_) => Code::BadToken.into(),
         })

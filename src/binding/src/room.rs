@@ -172,13 +172,15 @@ impl MatchRoom {
         let pools = parts.places.pools().clone();
         let match_id: Arc<str> = cx.room_id().to_string().into();
         parts.matches.open(&match_id, handle.clone());
+        let live = Live::new(parts.game, parts.places, wake);
+        let door = Arc::new(Door::new(handle, live.board()));
         let mut room = Self {
-            live: Live::new(parts.game, parts.places, wake),
+            live,
             surface,
             agents: parts.agents,
             pools,
             matches: parts.matches,
-            door: Arc::new(Door(handle)),
+            door,
             match_id,
             admission: Admission::default(),
             clients: BTreeMap::new(),

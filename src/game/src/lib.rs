@@ -6,6 +6,7 @@ mod adapter;
 mod check;
 mod checked;
 mod fault;
+mod frontmatter;
 mod knowledge;
 mod lint;
 mod manifest;

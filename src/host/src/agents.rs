@@ -8,10 +8,12 @@ use crate::credentials::Ttl;
 use crate::listeners::SaidInLobby;
 use crate::places::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
+use crate::status::StatusBoard;
 use dashmap::DashMap;
 use playerthree_game::Seat;
 use playerthree_session::{CallError, Code, CommanderId, Label, Message, Settings, Surface};
 use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::oneshot;
@@ -67,11 +69,32 @@ pub trait MatchDoor: Send + Sync + 'static {
 
     /// A commander of somebody who listens here said something between matches (§12). Fails like a call.
     fn said(&self, said: SaidInLobby) -> Result<(), CallError>;
+
+    /// What the match shows of its seats without being asked (§17).
+    fn board(&self) -> Arc<StatusBoard>;
+}
+
+/// What tells one credential of an agent from every other one that this process ever knew. It is no secret and lets nobody
+/// in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CredentialId(u64);
+
+impl CredentialId {
+    fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
 }
 
 /// What every credential of an agent has: an end, and what its client says it is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Credential {
+    id: CredentialId,
     revoked: CancellationToken,
     harness: Mutex<Option<Label>>,
 }
@@ -79,7 +102,11 @@ pub(crate) struct Credential {
 impl Credential {
     /// A credential that ends with this.
     pub(crate) fn until(revoked: CancellationToken) -> Self {
-        Self { revoked, harness: Mutex::default() }
+        Self { id: CredentialId::next(), revoked, harness: Mutex::default() }
+    }
+
+    pub(crate) fn id(&self) -> CredentialId {
+        self.id
     }
 
     pub(crate) fn revoked(&self) -> &CancellationToken {
@@ -105,7 +132,7 @@ pub struct SeatGrant {
     pub seat: Seat,
     /// The game.
     pub surface: Arc<Surface>,
-    door: Arc<dyn MatchDoor>,
+    pub(crate) door: Arc<dyn MatchDoor>,
     minted: Instant,
     /// How long the token waits for its claim; a claimed one lasts as long as its seat's hold (§5).
     ttl: Ttl,
@@ -114,6 +141,11 @@ pub struct SeatGrant {
 }
 
 impl SeatGrant {
+    /// Which credential it is.
+    pub fn credential(&self) -> CredentialId {
+        self.credential.id()
+    }
+
     /// Fires when the token stops being good.
     pub fn revoked(&self) -> &CancellationToken {
         self.credential.revoked()
@@ -214,7 +246,7 @@ impl Agents {
             minted: Instant::now(),
             ttl,
             lease: Mutex::new(None),
-            credential: Credential::default(),
+            credential: Credential::until(CancellationToken::new()),
         };
         self.grants.insert(digest, Arc::new(grant));
         token

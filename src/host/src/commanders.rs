@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Hold {
     pub(crate) match_id: Arc<str>,
     pub(crate) seat: Seat,
-    door: Arc<dyn MatchDoor>,
+    pub(crate) door: Arc<dyn MatchDoor>,
     ended: CancellationToken,
 }
 
@@ -93,6 +93,13 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
+    /// Something about a lane changed: its lobby waits and whoever watches its status look again.
+    pub(crate) fn ring(&self, role: &str) {
+        if let Some(bell) = self.bells.get(role) {
+            bell.changed.send_replace(());
+        }
+    }
+
     /// Ends when the commander does.
     pub(crate) fn credential(&self) -> CancellationToken {
         self.removed.child_token()
@@ -337,6 +344,7 @@ impl Commanders {
     /// The match is over for the seat's side: its commander is free again.
     pub fn finished(&self, surface: &Arc<Surface>, id: &CommanderId, seat: &Seat, match_id: &str) {
         self.roster(surface).rules().finished(id, seat, match_id);
+        self.ring(id, &seat.role);
     }
 
     /// The owner is in this match, and hears there what their commanders say between matches (§12), until
@@ -406,8 +414,8 @@ impl Commanders {
     }
 
     pub(crate) fn ring(&self, id: &CommanderId, role: &str) {
-        if let Some(bell) = self.desk(id).as_ref().and_then(|desk| desk.bells.get(role)) {
-            bell.changed.send_replace(());
+        if let Some(desk) = self.desk(id) {
+            desk.ring(role);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a credential of a commander is good for (§5): all of its lanes for the commander token, those that its owner
 //! granted for a sign-in connection. Roles are looked at on every call, so an edit holds from the next one on.
 
-use crate::agents::Credential;
+use crate::agents::{Credential, CredentialId};
 use crate::commanders::Desk;
 use playerthree_game::Name;
 use playerthree_session::{CallError, Code, CommanderId, PRESENCE_MS, Surface};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +17,7 @@ pub struct CommanderGrant {
     pub(crate) id: CommanderId,
     pub(crate) desk: Arc<Desk>,
     /// In manifest order, never empty.
-    roles: RwLock<Vec<Name>>,
+    roles: watch::Sender<Vec<Name>>,
     pub(crate) credential: Credential,
     activity: Activity,
 }
@@ -36,12 +37,17 @@ impl CommanderGrant {
 
     fn new(id: CommanderId, desk: Arc<Desk>, roles: Vec<Name>) -> Self {
         let credential = Credential::until(desk.credential());
-        Self { id, desk, roles: RwLock::new(roles), credential, activity: Activity::default() }
+        Self { id, desk, roles: watch::Sender::new(roles), credential, activity: Activity::default() }
     }
 
     /// The commander.
     pub fn commander(&self) -> &CommanderId {
         &self.id
+    }
+
+    /// Which credential it is: one for each generation of the commander token, one for each connection.
+    pub fn credential(&self) -> CredentialId {
+        self.credential.id()
     }
 
     /// Fires when the credential stops being good.
@@ -73,13 +79,18 @@ impl CommanderGrant {
 
     /// The granted roles.
     pub fn roles(&self) -> Vec<Name> {
-        self.roles.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.roles.borrow().clone()
+    }
+
+    /// The granted roles, and word of every later edit of them.
+    pub fn role_edits(&self) -> watch::Receiver<Vec<Name>> {
+        self.roles.subscribe()
     }
 
     /// Replaces the granted roles from the next call on. Fails `invalid` unless they are the commander's and at least one.
     pub fn set_roles(&self, roles: &[Name]) -> Result<(), CallError> {
         let roles = checked(&self.id, &self.desk, roles)?;
-        *self.roles.write().unwrap_or_else(PoisonError::into_inner) = roles;
+        self.roles.send_replace(roles);
         Ok(())
     }
 
@@ -89,7 +100,7 @@ impl CommanderGrant {
     }
 
     pub(crate) fn has(&self, role: &str) -> bool {
-        self.roles.read().unwrap_or_else(PoisonError::into_inner).iter().any(|granted| **granted == *role)
+        self.roles.borrow().iter().any(|granted| **granted == *role)
     }
 
     /// Counts a call in flight for as long as it is held.

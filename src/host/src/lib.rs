@@ -19,11 +19,12 @@ mod sandboxed;
 mod scrubbing;
 mod secret;
 mod shares;
+mod status;
 mod trial;
 mod workshop;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
-pub use agents::{AgentCall, Agents, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
+pub use agents::{AgentCall, Agents, CredentialId, MatchDoor, Revoked, SeatGrant, TOKENS_PER_SEAT};
 pub use commanders::Commanders;
 pub use credentials::{Credentials, Grant, Holder, Sight, TOKENS_WAITING_MAX, Ttl};
 pub use grant::CommanderGrant;
@@ -37,4 +38,5 @@ pub use scrubbing::{
     ScrubError, Scrubber, TIMELINES_MAX,
 };
 pub use secret::{Digest, Token, digest as secret_digest};
+pub use status::{StatusBoard, StatusWatch};
 pub use trial::{Ended, Trial, TrialResult};

@@ -8,6 +8,7 @@ use crate::places::PolicyPlaces;
 use crate::policies::{Answered, NoProbe, Policies, Probe};
 use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices, Principal};
+use crate::status::StatusBoard;
 use crate::trial::Trial;
 use playerthree_game::{Clock, Outcome, Phase, Seat, SeatFacts};
 use playerthree_session::{
@@ -42,6 +43,7 @@ pub struct Live<R> {
     pools: Pools,
     answers: Vec<(R, Answer)>,
     owed: u32,
+    board: Arc<StatusBoard>,
     /// What an engine that owns the clock asked for: ticks left, and who waits.
     stepping: Option<(u32, R)>,
 }
@@ -52,8 +54,10 @@ impl<R> Live<R> {
         let practices = Practices::new(places.clone(), Arc::clone(&wake));
         let pools = places.pools().clone();
         let policies = Policies::new(Arc::clone(game.surface()), places, wake);
+        let board = Arc::new(StatusBoard::of(&game));
         Self {
             game,
+            board,
             policies,
             waits: HashMap::new(),
             practices,
@@ -64,6 +68,11 @@ impl<R> Live<R> {
             owed: 0,
             stepping: None,
         }
+    }
+
+    /// What the match shows of its seats to whoever may read it, as of the last [`Self::take_changes`].
+    pub fn board(&self) -> Arc<StatusBoard> {
+        Arc::clone(&self.board)
     }
 
     /// The match, to read.
@@ -97,6 +106,7 @@ impl<R> Live<R> {
             self.end_policies(&seat, Code::NotInMatch, now);
         }
         self.record_fortunes(changes.fared.drain(..));
+        self.board.show(&self.game);
         changes
     }
 

@@ -65,7 +65,7 @@ impl CommanderGrant {
         let answer = hold.call(method, args, &self.credential).await;
         match answer {
             Ok(answer) if is_end(&answer) => {
-                self.desk.roster.rules().told_the_end(&self.id, role);
+                self.forget_the_end(role);
                 Ok(answer)
             }
             // The hold ended under the call: it is answered where the lane is now (§4 "Mid-match seat assignment"). A
@@ -92,15 +92,21 @@ impl CommanderGrant {
         let answer = hold.call("wait", last, &self.credential).await;
         match answer {
             Err(error) if matches!(error.code, Code::NotInMatch | Code::BadToken) => {
-                self.desk.roster.rules().told_the_end(&self.id, role);
+                self.forget_the_end(role);
                 None
             }
             Ok(answer) if is_end(&answer) => {
-                self.desk.roster.rules().told_the_end(&self.id, role);
+                self.forget_the_end(role);
                 Some(Ok(answer))
             }
             answer => Some(answer),
         }
+    }
+
+    /// The end of the lane's match was told.
+    fn forget_the_end(&self, role: &Name) {
+        self.desk.roster.rules().told_the_end(&self.id, role);
+        self.desk.ring(role);
     }
 
     /// What a call comes to whose seat was lost while it ran.
@@ -171,6 +177,7 @@ impl CommanderGrant {
         let mut state = self.state(role)?;
         if let Some(messages) = self.desk.roster.rules().take_inbox(&self.id, role).take() {
             state["messages"] = messages;
+            self.desk.ring(role);
         }
         Ok(state)
     }

@@ -31,7 +31,7 @@ impl CommanderGrant {
     async fn deployed(&self, role: &Name, deploy: Deploy) -> Result<Value, CallError> {
         match deploy {
             Deploy::Probe(activation) => try_out(&self.desk.roster, &self.id, role, activation).await,
-            Deploy::Approval(request) => Ok(request),
+            Deploy::Approval(request) => Ok(self.asked(role, request)),
         }
     }
 
@@ -39,8 +39,14 @@ impl CommanderGrant {
         let publish = self.desk.roster.rules().publish(&self.id, role)?;
         match publish {
             Publish::Now(publication) => self.desk.roster.publish(&self.id, role, &publication),
-            Publish::Approval(request) => Ok(request),
+            Publish::Approval(request) => Ok(self.asked(role, request)),
         }
+    }
+
+    /// The lane has a new request for its owner.
+    fn asked(&self, role: &Name, request: Value) -> Value {
+        self.desk.ring(role);
+        request
     }
 }
 

@@ -9,7 +9,7 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
-    AgentCall, Agents, Answer, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, Token,
+    AgentCall, Agents, Answer, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, StatusBoard, Token,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -44,6 +44,10 @@ impl MatchDoor for Desk {
 
     fn said(&self, said: SaidInLobby) -> Result<(), CallError> {
         self.said.send(said).map_err(|_| Code::BadToken.into())
+    }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::default()
     }
 }
 
@@ -497,6 +501,10 @@ impl MatchDoor for Busy {
 
     fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Err(Code::Busy.into())
+    }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::default()
     }
 }
 

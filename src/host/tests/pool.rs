@@ -10,6 +10,7 @@ use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
     AgentCall, Agents, Answer, BLAME_MAX, CommanderGrant, Live, MatchDoor, PolicyPlaces, SaidInLobby,
+    StatusBoard,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -464,6 +465,10 @@ impl MatchDoor for Shut {
 
     fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
+    }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::default()
     }
 }
 

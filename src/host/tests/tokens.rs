@@ -5,7 +5,8 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
 use playerthree_host::{
-    AgentCall, Agents, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, SeatGrant, TOKENS_PER_SEAT, Ttl,
+    AgentCall, Agents, CommanderGrant, MatchDoor, PolicyPlaces, SaidInLobby, SeatGrant, StatusBoard,
+    TOKENS_PER_SEAT, Ttl,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -42,6 +43,10 @@ impl MatchDoor for Silent {
 
     fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
+    }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::default()
     }
 }
 

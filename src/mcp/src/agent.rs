@@ -1,10 +1,11 @@
 //! Whom a request speaks for: one seat of one match, or a named commander with a lane for each of its roles (§5).
 
 use playerthree_game::{Name, Seat};
-use playerthree_host::{Agents, CommanderGrant, SeatGrant};
+use playerthree_host::{Agents, CommanderGrant, CredentialId, SeatGrant, StatusWatch};
 use playerthree_session::{CallError, Surface};
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The authority behind a good token.
@@ -58,6 +59,38 @@ impl Agent {
         }
     }
 
+    /// Which credential it is.
+    pub(crate) fn credential(&self) -> CredentialId {
+        match self {
+            Self::Seat(grant) => grant.credential(),
+            Self::Commander(grant) => grant.credential(),
+        }
+    }
+
+    /// The status of one of its roles (§17), nothing for a role that it does not hold.
+    pub(crate) fn status(&self, role: &Name) -> Option<Value> {
+        match self {
+            Self::Seat(grant) => (grant.seat.role == *role).then(|| grant.status())?,
+            Self::Commander(grant) => grant.status(role),
+        }
+    }
+
+    /// Watches the status of one of its roles from now on.
+    pub(crate) fn watch_status(&self, role: &Name) -> Option<StatusWatch> {
+        match self {
+            Self::Seat(grant) => (grant.seat.role == *role).then(|| grant.watch_status())?,
+            Self::Commander(grant) => grant.watch_status(role),
+        }
+    }
+
+    /// Word of every edit of its roles from now on.
+    pub(crate) fn role_edits(&self) -> RoleEdits {
+        RoleEdits(match self {
+            Self::Seat(_) => None,
+            Self::Commander(grant) => Some(grant.role_edits()),
+        })
+    }
+
     /// Carries out a call of one of its roles.
     ///
     /// Cancel safe: a dropped call is dropped in the match too.
@@ -74,5 +107,21 @@ impl Agent {
             Self::Seat(grant) => Arc::as_ptr(grant).addr(),
             Self::Commander(grant) => Arc::as_ptr(grant).addr(),
         }
+    }
+}
+
+/// Edits of the roles of a credential; a seat token's role is never edited.
+pub(crate) struct RoleEdits(Option<watch::Receiver<Vec<Name>>>);
+
+impl RoleEdits {
+    /// Terminates once one of these roles is held no more.
+    pub(crate) async fn until_one_is_lost(&mut self, roles: &[Name]) {
+        if let Some(edits) = &mut self.0
+            && edits.wait_for(|held| roles.iter().any(|role| !held.contains(role))).await.is_ok()
+        {
+            return;
+        }
+        // A grant that is gone was revoked, which whoever waits here watches too.
+        std::future::pending().await
     }
 }

@@ -49,9 +49,9 @@ async fn carry_out(
         return Err(Code::RateLimited.into());
     }
     let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
-    let place = if tool.method == "wait" { Place::Wait } else { Place::Call };
-    let _place = lease.quota.place(place).ok_or(Code::Busy)?;
     let role = take_role(lease, tool.method, &mut arguments)?;
+    let place = if tool.method == "wait" { Place::Wait(&role) } else { Place::Call };
+    let _place = lease.quota.place(place).ok_or(Code::Busy)?;
     let arguments = Value::Object(arguments);
     let answer = match later_page(lease, &role, tool.method, &arguments)? {
         Some(answer) => answer,

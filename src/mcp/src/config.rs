@@ -18,6 +18,13 @@ pub struct Limits {
     pub calls_in_flight: usize,
     /// Waits of one credential in flight for each of its roles.
     pub waits_in_flight: usize,
+    /// Lists, reads and new streams a second that one credential keeps up. They are cheap, and a client that opens a
+    /// skill reads all of its files at once.
+    pub reads_per_second: f64,
+    /// Lists, reads and new streams that one credential makes at once after a pause: every file of the largest skill.
+    pub reads_burst: u32,
+    /// Streams of one credential that are open at a time.
+    pub streams_in_flight: usize,
     /// How long after its credential's end a stream that is still open is cut. Calls in flight answer before.
     pub cut_after: Duration,
 }
@@ -31,6 +38,9 @@ impl Default for Limits {
             calls_burst: 20,
             calls_in_flight: 4,
             waits_in_flight: 2,
+            reads_per_second: 50.0,
+            reads_burst: 600,
+            streams_in_flight: 4,
             cut_after: Duration::from_secs(2),
         }
     }

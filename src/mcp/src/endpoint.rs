@@ -7,6 +7,7 @@ use crate::guard::{self, Method};
 use crate::handler::Handler;
 use crate::lease::{Admission, Claimed, Leases};
 use crate::refusal::Refusal;
+use crate::status::Statuses;
 use crate::surface::{self, Offers};
 use crate::transport::{self, Mount, Visit};
 use axum::extract::State;
@@ -22,12 +23,14 @@ pub(crate) struct Endpoint {
     agents: Arc<Agents>,
     leases: Arc<Leases>,
     offers: Offers,
+    statuses: Arc<Statuses>,
 }
 
 impl Endpoint {
     pub(crate) fn new(config: McpConfig, agents: Arc<Agents>) -> Self {
         let leases = Arc::new(Leases::new(config.limits, config.shutdown.clone()));
-        Self { config, agents, leases, offers: Offers::default() }
+        let statuses = Arc::new(Statuses::new());
+        Self { config, agents, leases, offers: Offers::default(), statuses }
     }
 }
 
@@ -97,31 +100,39 @@ impl Mount for Endpoint {
         }
     }
 
-    fn has_tool(&self, name: &str) -> bool {
+    fn has(&self, _: &Agent, _: Method) -> bool {
+        true
+    }
+
+    fn has_tool(&self, _: &Agent, name: &str) -> bool {
         surface::is_tool(name)
     }
 
     fn admit(&self, agent: &Agent, headers: &HeaderMap, method: Method) -> Result<Handler, Refusal> {
         let admission = match (method, agent) {
             (Method::Discover | Method::Initialize | Method::Ping, _) => Admission::Discovery,
-            (Method::ListTools | Method::CallTool, Agent::Seat(grant)) => {
+            (_, Agent::Seat(grant)) => {
                 Admission::of(&self.leases, grant, guard::session(headers)).ok_or(Refusal::Session)?
             }
-            (Method::ListTools | Method::CallTool, Agent::Commander(grant)) => {
-                Admission::Held(self.leases.shared(grant))
-            }
+            (_, Agent::Commander(grant)) => Admission::Held(self.leases.shared(grant)),
         };
         let surface = agent.surface();
         let offer = self.offers.of(surface).map_err(|_| {
-            tracing::error!(game = %surface.manifest.id, "an output schema is no JSON Schema");
+            tracing::error!(game = %surface.manifest.id, "the game cannot be offered");
             Refusal::Internal
         })?;
-        let (agent, shutdown) = (agent.clone(), self.config.shutdown.clone());
-        Ok(Handler { agent, offer, method, admission, shutdown })
+        let (statuses, shutdown) = (Arc::clone(&self.statuses), self.config.shutdown.clone());
+        Ok(Handler::new(agent.clone(), offer, method, admission, statuses, shutdown))
     }
 }
 
 impl Visit for Handler {
+    type Handler = Self;
+
+    fn handler(&self) -> Self {
+        self.clone()
+    }
+
     fn cut(&self) -> CancellationToken {
         self.admission.cut()
     }
@@ -135,6 +146,9 @@ impl Visit for Handler {
                 response.headers_mut().insert(guard::SESSION, session);
             }
             None => {}
+        }
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
         }
         let is_over = response.status() != StatusCode::OK && self.agent.revoked().is_cancelled();
         if is_over { Err(Refusal::Credential) } else { Ok(()) }

@@ -4,19 +4,24 @@
 use crate::agent::Agent;
 use crate::guard::Method;
 use crate::lease::{Admission, Lease};
+use crate::listen::Stream;
 use crate::progress::{Progress, told};
-use crate::surface::Offer;
+use crate::refusal::Refusal;
+use crate::status::Statuses;
+use crate::surface::GameOffer;
 use crate::{call, hello};
 use playerthree_session::Code;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, DiscoverResult, InitializeRequestParams, InitializeResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, GetSkillRequestParams,
+    GetSkillResult, InitializeRequestParams, InitializeResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// What a client is told about this server before anything else: the reading order of the skill playerthree-commander
@@ -34,26 +39,81 @@ instruction.";
 pub(crate) struct Handler {
     /// Whom the request speaks for.
     pub(crate) agent: Agent,
-    /// The game's tools.
-    pub(crate) offer: Arc<Offer>,
     /// What it asks for.
-    pub(crate) method: Method,
+    method: Method,
     /// How the request gets its lease.
     pub(crate) admission: Admission,
-    /// Fires when the server stops.
-    pub(crate) shutdown: CancellationToken,
+    offer: Arc<GameOffer>,
+    statuses: Arc<Statuses>,
+    shutdown: CancellationToken,
+    course: Arc<Course>,
+}
+
+/// What one request comes to on its way through the library.
+#[derive(Default)]
+struct Course {
+    /// What the endpoint answers instead of the library's own error.
+    refusal: OnceLock<Refusal>,
+    /// The stream that was acknowledged and does not run yet.
+    stream: Mutex<Option<Stream>>,
 }
 
 impl Handler {
+    pub(crate) fn new(
+        agent: Agent,
+        offer: Arc<GameOffer>,
+        method: Method,
+        admission: Admission,
+        statuses: Arc<Statuses>,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Self { agent, method, admission, offer, statuses, shutdown, course: Arc::default() }
+    }
+
+    /// What the endpoint has to answer instead of what the library does.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.course.refusal.get().copied()
+    }
+
     /// The lease, or an error that the endpoint replaces by its own refusal.
     fn lease(&self) -> Result<Arc<Lease>, ErrorData> {
-        self.admission.lease().ok_or_else(|| ErrorData::invalid_request("Session not found", None))
+        self.admission.lease().ok_or_else(|| self.refused(Refusal::Session))
     }
+
+    /// The lease of a list or a read, if its credential has not asked for too many.
+    fn reading(&self) -> Result<Arc<Lease>, ErrorData> {
+        let lease = self.lease()?;
+        if lease.quota.may_read() { Ok(lease) } else { Err(self.refused(Refusal::TooMany)) }
+    }
+
+    fn refused(&self, refusal: Refusal) -> ErrorData {
+        _ = self.course.refusal.set(refusal);
+        ErrorData::invalid_request("Refused", None)
+    }
+
+    /// Opens a stream, for which the library asks before it acknowledges and runs it.
+    fn open(&self, wanted: &SubscriptionFilter) -> Result<SubscriptionFilter, ErrorData> {
+        let lease = self.reading()?;
+        let place = lease.quota.stream().ok_or_else(|| self.refused(Refusal::TooMany))?;
+        let stream = Stream::open(place, &self.agent, &self.statuses, wanted);
+        let accepted = stream.accepted();
+        *self.course.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        Ok(accepted)
+    }
+
+    fn opened(&self) -> Option<Stream> {
+        self.course.stream.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The one answer for addresses that do not exist and for those of somebody else.
+fn not_found(uri: &str) -> ErrorData {
+    ErrorData::invalid_params("Resource not found", Some(json!({ "uri": uri })))
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        hello::info(INSTRUCTIONS)
+        hello::info(hello::game(self.method), INSTRUCTIONS)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -79,8 +139,73 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.lease()?;
-        Ok(self.offer.list())
+        self.reading()?;
+        Ok(self.offer.tools.list())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.reading()?;
+        let own = self.statuses.list(&self.agent);
+        let mut list = ListResourcesResult::with_all_items(
+            own.chain(self.offer.skills.heads().iter().cloned()).collect(),
+        );
+        // Roles can be taken and given at any moment (§17).
+        list.ttl_ms = Some(0);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.reading()?;
+        Ok(self.offer.skills.templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.reading()?;
+        let uri = &request.uri;
+        let read = self.statuses.read(&self.agent, uri).or_else(|| self.offer.skills.read(uri));
+        read.map(Into::into).ok_or_else(|| not_found(uri))
+    }
+
+    async fn list_skills(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        self.reading()?;
+        Ok(self.offer.skills.list())
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        self.reading()?;
+        self.offer.skills.get(&request.uri).ok_or_else(|| not_found(&request.uri))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.open(requested).ok()
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        if let Some(stream) = self.opened() {
+            stream.run(&context, &self.agent, &self.shutdown).await;
+        }
+        Ok(())
     }
 
     async fn call_tool(
@@ -94,12 +219,12 @@ impl ServerHandler for Handler {
         }
         let arguments = request.arguments.unwrap_or_default();
         let progress = progress_of(&request.name, &arguments, &context);
-        let call = told(call::call(&lease, &self.offer, &request.name, arguments), progress);
+        let call = told(call::call(&lease, &self.offer.tools, &request.name, arguments), progress);
         tokio::select! {
             biased;
             // The client went away, so this error reaches nobody.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("Cancelled", None)),
-            () = self.shutdown.cancelled() => Ok(call::refused(&self.offer, Code::BadToken).into()),
+            () = self.shutdown.cancelled() => Ok(call::refused(&self.offer.tools, Code::BadToken).into()),
             result = call => Ok(result.into()),
         }
     }
@@ -113,7 +238,7 @@ fn harness_of(context: &RequestContext<RoleServer>) -> Option<&str> {
 /// Only waits and practices are long enough to tell about. How long a practice takes nobody knows before.
 fn progress_of(
     name: &str,
-    arguments: &serde_json::Map<String, Value>,
+    arguments: &Map<String, Value>,
     context: &RequestContext<RoleServer>,
 ) -> Option<Progress> {
     let total = match name {

@@ -25,7 +25,7 @@ pub(crate) struct Lease {
 
 impl Lease {
     fn new(agent: Agent, cut: CancellationToken, limits: &Limits) -> Self {
-        let quota = Quota::new(limits, agent.commands().len());
+        let quota = Quota::new(limits, agent.surface().manifest.roles.iter().cloned());
         Self { agent, quota, snapshots: Mutex::default(), cut }
     }
 

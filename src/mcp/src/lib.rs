@@ -1,5 +1,5 @@
-//! The MCP endpoint (§4, §15, §20): agents play a seat through one HTTP path with a bearer credential, and toolboxes that
-//! are no game's are mounted behind the same guard.
+//! The MCP endpoint (§4, §15, §17, §20): agents play a seat through one HTTP path with a bearer credential, and toolboxes
+//! and servers that are no game's are mounted behind the same guard.
 //!
 //! This crate decides nothing about a game: it checks a request, carries a call to the match that the credential is for
 //! and renders the answer. It opens no socket, stores nothing, and no part of what a caller sent is ever echoed or
@@ -10,14 +10,18 @@ mod call;
 mod config;
 mod endpoint;
 mod guard;
+mod guest;
 mod handler;
 mod hello;
 mod lease;
+mod listen;
 mod pages;
 mod progress;
 mod quota;
 mod refusal;
 mod render;
+mod skills;
+mod status;
 mod surface;
 mod toolbox;
 mod transport;
@@ -29,7 +33,9 @@ pub use toolbox::{BadToolSchema, Failed, Toolbox};
 use axum::Router;
 use axum::routing::any;
 use endpoint::Endpoint;
+use guest::GuestMount;
 use playerthree_host::Agents;
+use rmcp::ServerHandler;
 use std::sync::Arc;
 use toolbox::ToolMount;
 
@@ -57,4 +63,16 @@ pub fn toolbox_router<T: Toolbox>(
         .route(path, any(toolbox::serve_bearer::<T>))
         .route(&format!("{path}/{{token}}"), any(toolbox::serve_path::<T>))
         .with_state(mount))
+}
+
+/// Serves other servers that were written on the protocol library at `path`: `find` knows the one of a bearer token of 32
+/// base64url characters, if the token is good. POST for messages, 405 for anything else. The guard is that of [`router`];
+/// rates and calls in flight are the servers' own to bound. A tool has to be known to `ServerHandler::get_tool`; prompts,
+/// completions, tasks and logging are not served.
+pub fn guest_router<H, F>(path: &str, config: McpConfig, find: F) -> Router
+where
+    H: ServerHandler + Clone,
+    F: Fn(&str) -> Option<H> + Send + Sync + 'static,
+{
+    Router::new().route(path, any(guest::serve::<H, F>)).with_state(Arc::new(GuestMount::new(config, find)))
 }

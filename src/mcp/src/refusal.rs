@@ -1,6 +1,7 @@
 //! Every way in which the endpoint refuses a request: a closed list of statuses, codes and fixed texts.
 //!
-//! No refusal repeats anything that the caller sent, but for the JSON-RPC `id` that its answer must carry.
+//! No refusal repeats anything that the caller sent, but for what its answer must carry: the JSON-RPC `id`, and the short
+//! name of a revision that is not spoken.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -9,8 +10,36 @@ use serde_json::{Value, json};
 /// The one revision that this endpoint speaks.
 pub(crate) const REVISION: &str = "2026-07-28";
 
-/// Published revisions. Only these are named back to a client that asks for one.
-const PUBLISHED: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// Longest name of a revision that is said back, in bytes.
+const REQUESTED_MAX: usize = 16;
+
+/// The revision that a client asked for. The answer has to name it, so that this is the one text of a caller that a refusal
+/// repeats: a short name of letters, digits, dots and hyphens, and nothing for any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Requested {
+    name: [u8; REQUESTED_MAX],
+    length: usize,
+}
+
+impl Requested {
+    fn new(asked: &str) -> Self {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
+        let plain = if asked.bytes().all(is_plain) { asked.as_bytes() } else { b"" };
+        let mut name = [0; REQUESTED_MAX];
+        match name.get_mut(..plain.len()) {
+            Some(fits) => {
+                fits.copy_from_slice(plain);
+                Self { name, length: plain.len() }
+            }
+            None => Self { name, length: 0 },
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        let name = self.name.get(..self.length).and_then(|name| std::str::from_utf8(name).ok());
+        name.filter(|name| !name.is_empty()).unwrap_or("unknown")
+    }
+}
 
 /// Why a request goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +66,8 @@ pub(crate) enum Refusal {
     NotRequest,
     /// A required header is missing, repeated or says something else than the body.
     Header,
-    /// A revision that this endpoint does not speak; the published one that was asked for.
-    Revision(Option<&'static str>),
+    /// A revision that this endpoint does not speak.
+    Revision(Requested),
     /// The request's `_meta` lacks what the revision requires.
     Meta,
     /// A method that this endpoint does not have.
@@ -49,6 +78,8 @@ pub(crate) enum Refusal {
     UnknownTool,
     /// Not the session that holds this seat token's lease (§20).
     Session,
+    /// More lists, reads or streams than one credential may have.
+    TooMany,
     /// The server is about to stop.
     Stopping,
     /// A fault of ours.
@@ -56,9 +87,9 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a revision, which is named back only if it was ever published.
+    /// The refusal of a revision.
     pub(crate) fn revision(requested: &str) -> Self {
-        Self::Revision(PUBLISHED.into_iter().find(|published| *published == requested))
+        Self::Revision(Requested::new(requested))
     }
 
     /// HTTP status, JSON-RPC code and text.
@@ -82,6 +113,7 @@ impl Refusal {
             Self::Params => (StatusCode::OK, -32602, "Invalid params"),
             Self::UnknownTool => (StatusCode::OK, -32602, "Unknown tool"),
             Self::Session => (StatusCode::NOT_FOUND, -32001, "Session not found"),
+            Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, -32000, "Too many requests"),
             Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, -32000, "Server is stopping"),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, -32603, "Internal error"),
         }
@@ -112,7 +144,7 @@ impl Refused {
         let (_, code, message) = self.refusal.parts();
         let mut error = json!({ "code": code, "message": message });
         if let Refusal::Revision(requested) = self.refusal {
-            error["data"] = json!({ "supported": [REVISION], "requested": requested.unwrap_or("unknown") });
+            error["data"] = json!({ "supported": [REVISION], "requested": requested.as_str() });
         }
         let mut body = json!({ "jsonrpc": "2.0", "error": error });
         if let Some(id) = &self.id {
@@ -136,6 +168,7 @@ impl IntoResponse for Refused {
                 let challenge = HeaderValue::from_static("Bearer error=\"invalid_token\"");
                 headers.insert(header::WWW_AUTHENTICATE, challenge);
             }
+            Refusal::TooMany => _ = headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),
             _ => {}
         }
         response

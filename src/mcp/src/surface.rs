@@ -1,5 +1,7 @@
-//! The tools of a game, or of another toolbox, as they are listed and checked: made once, shared by every call.
+//! What is offered for a game, and the tools of a toolbox, as they are listed and checked: made once, shared by every
+//! call.
 
+use crate::skills::Catalog;
 use dashmap::DashMap;
 use jsonschema::Validator;
 use playerthree_session::{Surface, Tool};
@@ -56,23 +58,23 @@ pub(crate) struct Offer {
     meta: Option<MetaObject>,
 }
 
-/// A tool's output schema is no valid JSON Schema, so nothing could be checked against it.
+/// A tool's output schema is no valid JSON Schema, so nothing could be checked against it, or a skill has no entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadSchema;
+pub(crate) struct Unservable;
 
 impl Offer {
     /// The tools of a game, with its surface hash beside them.
-    fn of_game(surface: &Surface) -> Result<Self, BadSchema> {
+    fn of_game(surface: &Surface) -> Result<Self, Unservable> {
         let meta = MetaObject(Map::from_iter([(HASH_MEMBER.to_owned(), surface.hash.clone().into())]));
         Self::new(&surface.tools, Some(meta))
     }
 
     /// Tools that are no game's.
-    pub(crate) fn of_tools(tools: &[Tool]) -> Result<Self, BadSchema> {
+    pub(crate) fn of_tools(tools: &[Tool]) -> Result<Self, Unservable> {
         Self::new(tools, None)
     }
 
-    fn new(tools: &[Tool], meta: Option<MetaObject>) -> Result<Self, BadSchema> {
+    fn new(tools: &[Tool], meta: Option<MetaObject>) -> Result<Self, Unservable> {
         let mut list = ListToolsResult::with_all_items(tools.iter().map(listed).collect());
         list.meta = meta.clone();
         list.ttl_ms = Some(STATIC_TTL_MS);
@@ -97,8 +99,8 @@ impl Offer {
     }
 }
 
-fn offered(tool: &Tool) -> Result<(&'static str, Offered), BadSchema> {
-    let output = jsonschema::validator_for(&tool.output_schema).map_err(|_| BadSchema)?;
+fn offered(tool: &Tool) -> Result<(&'static str, Offered), Unservable> {
+    let output = jsonschema::validator_for(&tool.output_schema).map_err(|_| Unservable)?;
     Ok((tool.name, Offered { method: tool.method, output }))
 }
 
@@ -111,17 +113,26 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
     listed
 }
 
+/// What the endpoint offers to the agents of one game.
+pub(crate) struct GameOffer {
+    /// Its tools.
+    pub(crate) tools: Offer,
+    /// Its skills.
+    pub(crate) skills: Catalog,
+}
+
 /// The offers of every game that was called so far, by surface hash. There are as many as the host has games.
 #[derive(Default)]
-pub(crate) struct Offers(DashMap<String, Arc<Offer>>);
+pub(crate) struct Offers(DashMap<String, Arc<GameOffer>>);
 
 impl Offers {
     /// The offer of a game.
-    pub(crate) fn of(&self, surface: &Surface) -> Result<Arc<Offer>, BadSchema> {
+    pub(crate) fn of(&self, surface: &Arc<Surface>) -> Result<Arc<GameOffer>, Unservable> {
         if let Some(offer) = self.0.get(&surface.hash) {
             return Ok(Arc::clone(&offer));
         }
-        let offer = Arc::new(Offer::of_game(surface)?);
+        let offer = GameOffer { tools: Offer::of_game(surface)?, skills: Catalog::new(surface)? };
+        let offer = Arc::new(offer);
         self.0.insert(surface.hash.clone(), Arc::clone(&offer));
         Ok(offer)
     }

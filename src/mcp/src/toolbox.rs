@@ -29,6 +29,9 @@ use tokio_util::sync::CancellationToken;
 /// Above so many callers, those whose quota is as good as new are forgotten.
 const KEPT_QUOTAS: usize = 1024;
 
+/// A toolbox has no roles, so that its waits are all of this one.
+const ROLE: &str = "";
+
 /// Tools for agents with a credential of their own.
 pub trait Toolbox: Send + Sync + 'static {
     /// Whom a credential stands for. Callers that are equal share a quota.
@@ -97,7 +100,9 @@ impl<T: Toolbox> ToolMount<T> {
         if self.quotas.len() >= KEPT_QUOTAS {
             self.quotas.retain(|_, quota| Arc::strong_count(quota) > 1 || !quota.is_rested());
         }
-        Arc::clone(&self.quotas.entry(caller.clone()).or_insert_with(|| Arc::new(Quota::new(limits, 1))))
+        Arc::clone(
+            &self.quotas.entry(caller.clone()).or_insert_with(|| Arc::new(Quota::new(limits, [ROLE.into()]))),
+        )
     }
 }
 
@@ -150,7 +155,12 @@ impl<T: Toolbox> Mount for ToolMount<T> {
         self.config.legacy == Legacy::Stateless
     }
 
-    fn has_tool(&self, name: &str) -> bool {
+    fn has(&self, _: &T::Caller, method: Method) -> bool {
+        use Method::{CallTool, Discover, Initialize, ListTools, Ping};
+        matches!(method, Discover | Initialize | Ping | ListTools | CallTool)
+    }
+
+    fn has_tool(&self, _: &T::Caller, name: &str) -> bool {
         self.shared.offer.tool(name).is_some()
     }
 
@@ -192,6 +202,12 @@ impl<T: Toolbox> Clone for ToolVisit<T> {
 }
 
 impl<T: Toolbox> Visit for ToolVisit<T> {
+    type Handler = Self;
+
+    fn handler(&self) -> Self {
+        self.clone()
+    }
+
     /// Never: a call in flight answers by itself when the server stops.
     fn cut(&self) -> CancellationToken {
         CancellationToken::new()
@@ -209,7 +225,7 @@ impl<T: Toolbox> ToolVisit<T> {
             return Err(failed("rate_limited", "too many calls; slow down"));
         }
         let tool = offer.tool(name).ok_or_else(|| failed("unknown_tool", "unknown tool"))?;
-        let place = if toolbox.is_wait(name, &arguments) { Place::Wait } else { Place::Call };
+        let place = if toolbox.is_wait(name, &arguments) { Place::Wait(ROLE) } else { Place::Call };
         let _place = self.quota.place(place).ok_or_else(|| failed("busy", "too many calls are in flight"))?;
         let answer = toolbox.call(&self.caller, name, arguments).await?;
         checked(tool, answer)
@@ -245,7 +261,7 @@ fn result(answer: Result<Value, Failed>) -> CallToolResult {
 
 impl<T: Toolbox> ServerHandler for ToolVisit<T> {
     fn get_info(&self) -> ServerConfig {
-        hello::info(self.shared.toolbox.instructions())
+        hello::info(hello::toolbox(), self.shared.toolbox.instructions())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

@@ -10,12 +10,17 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// The library's codes for a header that differs from the body, and for a capability that the client did not declare.
+const HEADER_MISMATCH: i64 = -32020;
+const MISSING_CAPABILITY: i64 = -32021;
 
 /// Where requests arrive: the credentials it knows and the tools it has.
 pub(crate) trait Mount: Send + Sync {
@@ -33,8 +38,11 @@ pub(crate) trait Mount: Send + Sync {
     /// Whether the caller may speak a revision before the one that is spoken.
     fn may_speak_older(&self, caller: &Self::Caller) -> bool;
 
+    /// Whether the mount has this method.
+    fn has(&self, caller: &Self::Caller, method: Method) -> bool;
+
     /// Whether a tool of this name exists.
-    fn has_tool(&self, name: &str) -> bool;
+    fn has_tool(&self, caller: &Self::Caller, name: &str) -> bool;
 
     /// Lets a request in that passed the guard. It has no effect yet.
     fn admit(
@@ -45,8 +53,14 @@ pub(crate) trait Mount: Send + Sync {
     ) -> Result<Self::Visit, Refusal>;
 }
 
-/// The server of one request.
-pub(crate) trait Visit: ServerHandler + Clone {
+/// One request that was let in.
+pub(crate) trait Visit: Send + Sync {
+    /// What serves it.
+    type Handler: ServerHandler + Clone;
+
+    /// The server of this request.
+    fn handler(&self) -> Self::Handler;
+
     /// Fires when the request must be cut, answered or not.
     fn cut(&self) -> CancellationToken;
 
@@ -103,16 +117,17 @@ async fn answer<M: Mount>(
             Era::Current
         }
     };
-    let method = Method::of(request, era, |name| mount.has_tool(name))?;
+    let has = |method| mount.has(caller, method);
+    let method = Method::of(request, era, has, |name| mount.has_tool(caller, name))?;
     let visit = mount.admit(caller, headers, method)?;
-    let response = dispatch(mount.config(), visit.clone(), era, headers, body).await;
-    finished(&visit, response)
+    let response = dispatch(mount.config(), &visit, era, headers, body).await;
+    finished(&visit, response).await
 }
 
 /// Hands a request to the protocol library, with the headers that the library reads and no others.
 async fn dispatch<V: Visit>(
     config: &McpConfig,
-    visit: V,
+    visit: &V,
     era: Era,
     headers: &HeaderMap,
     body: Bytes,
@@ -124,8 +139,9 @@ async fn dispatch<V: Visit>(
         .disable_allowed_hosts()
         .with_max_request_body_bytes(config.limits.body_bytes)
         .with_cancellation_token(visit.cut());
+    let handler = visit.handler();
     let service = StreamableHttpService::new(
-        move || Ok(visit.clone()),
+        move || Ok(handler.clone()),
         Arc::new(NeverSessionManager::default()),
         settings,
     );
@@ -134,24 +150,41 @@ async fn dispatch<V: Visit>(
     let passed = inner.headers_mut();
     passed.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     passed.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for name in ["host", "mcp-protocol-version", "mcp-method", "mcp-name"] {
-        if let Some(value) = headers.get(name) {
-            passed.insert(name, value.clone());
-        }
+    for (name, value) in headers.iter().filter(|(name, _)| is_read(name.as_str())) {
+        passed.append(name, value.clone());
     }
     service.handle(inner).await.map(Body::new)
 }
 
+/// Whether the library reads a header: those that the guard has compared, and the ones that repeat a tool's arguments.
+fn is_read(name: &str) -> bool {
+    matches!(name, "host" | "mcp-protocol-version" | "mcp-method" | "mcp-name")
+        || name.starts_with("mcp-param-")
+}
+
 /// Takes out what is not ours to say.
-fn finished<V: Visit>(visit: &V, mut response: Response) -> Result<Response, Refusal> {
+async fn finished<V: Visit>(visit: &V, mut response: Response) -> Result<Response, Refusal> {
     visit.finish(&mut response)?;
     match response.status() {
         StatusCode::OK => Ok(response),
+        status if status.is_client_error() => library_refused(response).await,
+        _ => Err(Refusal::Internal),
+    }
+}
+
+/// What the library's own refusal comes to. Its texts repeat what the caller sent, but for that of a missing capability.
+async fn library_refused(response: Response) -> Result<Response, Refusal> {
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.map_err(|_| Refusal::Internal)?.to_bytes();
+    let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+    match message["error"]["code"].as_i64() {
+        Some(MISSING_CAPABILITY) => Ok(Response::from_parts(head, Body::from(body))),
+        // A header that repeats an argument of a tool, which the guard does not know.
+        Some(HEADER_MISMATCH) => Err(Refusal::Header),
         // The library's typed reading is stricter than the guard's in places that no client needs.
-        status if status.is_client_error() => {
-            tracing::debug!(%status, "the protocol library refuses what the guard let through");
+        code => {
+            tracing::debug!(status = %head.status, code, "the protocol library refuses what the guard let through");
             Err(Refusal::Meta)
         }
-        _ => Err(Refusal::Internal),
     }
 }

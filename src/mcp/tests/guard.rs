@@ -220,9 +220,19 @@ async fn requests_of_other_revisions_are_refused() {
     ] {
         check(&table, what, post, 400, code).await;
     }
-    let answer = table.send(named("2025-11-25").with("mcp-protocol-version", "2025-11-25")).await;
-    let data = &answer.message()["error"]["data"];
-    assert_eq!(data, &json!({ "supported": ["2026-07-28"], "requested": "2025-11-25" }));
+    // The revision has its name said back; no more of it than a name may be.
+    for (asked, said) in [
+        ("2025-11-25", "2025-11-25"),
+        ("v999.0.0", "v999.0.0"),
+        ("sixteen-letters-", "sixteen-letters-"),
+        ("seventeen-letters", "unknown"),
+        ("<b>", "unknown"),
+        ("", "unknown"),
+    ] {
+        let answer = table.send(named(asked).with("mcp-protocol-version", asked)).await;
+        let data = &answer.message()["error"]["data"];
+        assert_eq!(data, &json!({ "supported": ["2026-07-28"], "requested": said }));
+    }
     unclaimed(&table).await;
 }
 

@@ -36,7 +36,12 @@ async fn discovery_claims_nothing() {
         let result = answer.result();
         assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(3_600_000), &json!("private")));
-        assert_eq!(result["capabilities"], json!({ "tools": {} }));
+        let offered = json!({
+            "extensions": { "io.modelcontextprotocol/skills": {} },
+            "resources": { "subscribe": true },
+            "tools": {},
+        });
+        assert_eq!(result["capabilities"], offered);
         assert!(result["instructions"].as_str().unwrap().contains("game_briefing"));
     }
     let session = table.claim().await;

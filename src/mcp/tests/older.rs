@@ -73,6 +73,14 @@ async fn a_lasting_credential_answers_the_handshake_and_what_follows_it_without_
         assert_eq!(table.send(initialized).await.status, StatusCode::ACCEPTED);
 
         let listed = table.send(post(&token, Some(revision), "tools/list", json!({}))).await;
+        let resources = table.send(post(&token, Some(revision), "resources/list", json!({}))).await.result();
+        let uri = &resources["resources"][0]["uri"];
+        let read = table.send(post(&token, Some(revision), "resources/read", json!({ "uri": uri }))).await;
+        assert_eq!(read.result()["contents"][0]["uri"], *uri);
+        for absent in ["skills/list", "subscriptions/listen", "server/discover"] {
+            let answer = table.send(post(&token, Some(revision), absent, json!({}))).await;
+            assert_eq!((answer.status, answer.code()), (StatusCode::NOT_FOUND, Some(-32601)), "{absent}");
+        }
         assert_eq!(listed.session(), None);
         assert!(listed.result()["tools"].as_array().unwrap().len() > 5);
         let waited = table.send(wait(&token, Some(revision), 0.0, json!({}))).await;

@@ -158,6 +158,8 @@ async fn every_step_of_the_guard_stands_before_a_toolbox_too() {
         ("no JSON", "/box/mcp", good().raw("{"), 400, -32700),
         ("another revision", "/box/mcp", good().with("mcp-protocol-version", "2025-06-18"), 400, -32020),
         ("another method", "/box/mcp", Post::new(ADA, "resources/list", json!({})), 404, -32601),
+        ("skills", "/box/mcp", Post::new(ADA, "skills/list", json!({})), 404, -32601),
+        ("a stream", "/box/mcp", Post::new(ADA, "subscriptions/listen", json!({})), 404, -32601),
         ("another tool", "/box/mcp", call(ADA, "game_act", json!({})), 200, -32602),
     ];
     for (what, path, post, status, code) in cases {

@@ -44,6 +44,11 @@ impl Inbox {
         self.0.is_empty()
     }
 
+    /// How many messages there are to read.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds a message, and drops the oldest one past [`INBOX_MAX`].
     pub fn put(&mut self, message: Value) {
         if self.0.len() >= INBOX_MAX {

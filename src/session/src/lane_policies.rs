@@ -3,6 +3,7 @@
 //!
 //! The same rules as in a match, on the same library. Nothing here runs code: trials are the caller's.
 
+use crate::approval::Approval;
 use crate::commander::{CommanderId, CommanderKind};
 use crate::deploying::verdict;
 use crate::lanes::{Commander, Commanders, Lane};
@@ -29,6 +30,11 @@ impl LanePolicies {
     /// Nothing under way, on this library.
     pub(crate) fn of(library: &Library) -> Self {
         Self { slot: PolicySlot::of(library.clone()), decided: false }
+    }
+
+    /// The newest request.
+    pub(crate) fn approval(&self) -> Option<&Approval> {
+        self.slot.approval()
     }
 
     /// A request was carried out or failed. One of an earlier stay in the lobby is nobody's news any more.

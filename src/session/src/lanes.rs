@@ -16,6 +16,7 @@ use crate::lane_policies::LanePolicies;
 use crate::library::{Library, Shelf};
 use crate::seat::OwnerId;
 use crate::start::{StartsWhen, lobby_state};
+use crate::status::SeatStatus;
 use crate::{CallError, Code, Millis, Surface};
 use playerthree_game::{Name, Seat};
 use playerthree_schema::t;
@@ -418,6 +419,13 @@ impl<D: Clone> Commanders<D> {
             "ticks": result["ticks"],
             "wallMs": result["wallMs"],
         }));
+    }
+
+    /// The status of a lane while nothing seats it (§17). Nothing for one that does not exist.
+    pub fn lane_status(&self, id: &CommanderId, role: &str) -> Option<SeatStatus> {
+        let lane = self.lane(id, role)?;
+        let team = lane.reserved.as_ref().map(|reserved| reserved.reservation.team.clone());
+        Some(SeatStatus::in_lobby(team, lane.policies.approval(), lane.inbox.len()))
     }
 
     /// How often the lane's seat changed between matches, for a wait that begins now.

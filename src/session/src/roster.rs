@@ -13,6 +13,11 @@ use std::sync::Arc;
 
 impl Match {
     /// Seats of the match, taken or not.
+    pub fn seats(&self) -> impl Iterator<Item = &Seat> {
+        self.seats.keys()
+    }
+
+    /// How many seats the match has.
     pub fn seat_count(&self) -> usize {
         self.seats.len()
     }

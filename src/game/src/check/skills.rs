@@ -4,7 +4,7 @@ use super::names::{is_skill_name, is_unique, member};
 use crate::fault::Faults;
 use crate::{Manifest, Skill};
 use playerthree_schema::utf16_len;
-use serde::Deserialize;
+use serde_json::Value;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -13,15 +13,9 @@ const DESCRIPTION: RangeInclusive<usize> = 1..=1024;
 const MAX_PATH: usize = 200;
 /// Most UTF-8 bytes of one skill file: a bound of this host, far above any honest document.
 const MAX_FILE_BYTES: usize = 1_048_576;
-/// Most UTF-8 bytes of a frontmatter, so that reading it is cheap.
-const MAX_FRONTMATTER_BYTES: usize = 16_384;
-
-/// What every `SKILL.md` starts with.
-#[derive(Deserialize)]
-struct Frontmatter {
-    name: String,
-    description: String,
-}
+/// Most files of one skill, and most UTF-8 bytes of them together: what every host of skills has to take (§4 "Skills").
+const MAX_FILES: usize = 512;
+const MAX_SKILL_BYTES: usize = 16_777_216;
 
 pub(super) fn check(manifest: &Manifest, faults: &mut Faults) {
     let names: Vec<Arc<str>> = manifest.skills.iter().map(|skill| skill.name.clone()).collect();
@@ -57,15 +51,20 @@ fn files(skill: &Skill, path: &str, faults: &mut Faults) {
     faults.expect(named, path, "a file's path breaks its grammar", fix);
     let bounded = skill.files.values().all(|text| text.len() <= MAX_FILE_BYTES);
     faults.expect(bounded, path, "a file is larger than 1048576 bytes", "split the file");
-    let Some(text) = skill.files.get("SKILL.md") else {
+    let together: usize = skill.files.values().map(|text| text.len()).sum();
+    let fits = skill.files.len() <= MAX_FILES && together <= MAX_SKILL_BYTES;
+    faults.expect(fits, path, "the skill has more than 512 files or 16777216 bytes", "split the skill");
+    if !skill.files.contains_key("SKILL.md") {
         return faults.add(
             path,
             "SKILL.md is missing",
             "add it, with name and description in YAML frontmatter",
         );
-    };
+    }
     let path = format!("{path}.SKILL.md");
-    let Some(front) = frontmatter(text) else {
+    let front = skill.frontmatter();
+    let text = |member: &str| front.as_ref()?.get(member).and_then(Value::as_str);
+    let (Some(name), Some(description)) = (text("name"), text("description")) else {
         return faults.add(
             path,
             "the frontmatter is not YAML with a name and a description",
@@ -73,17 +72,9 @@ fn files(skill: &Skill, path: &str, faults: &mut Faults) {
         );
     };
     let what = "the frontmatter's name is not the skill's name";
-    faults.expect(front.name == *skill.name, &path, what, "write the same name");
+    faults.expect(*name == *skill.name, &path, what, "write the same name");
     let what = "the frontmatter's description is empty";
-    faults.expect(!front.description.trim().is_empty(), &path, what, "write a description");
-}
-
-fn frontmatter(text: &str) -> Option<Frontmatter> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
-    let rest = text.strip_prefix("---\n")?;
-    let end = rest.find("\n---\n").or_else(|| rest.ends_with("\n---").then(|| rest.len() - 4))?;
-    let yaml = rest.get(..end).filter(|yaml| yaml.len() <= MAX_FRONTMATTER_BYTES)?;
-    yaml_serde::from_str(yaml).ok()
+    faults.expect(!description.trim().is_empty(), &path, what, "write a description");
 }
 
 /// Slash-separated segments of `[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`, at most 200 units (§3).

@@ -1,7 +1,9 @@
 //! Ways into a match: one that answers by a script, and one to a real match in an actor of its own.
 
 use playerthree_game::{Clock, Name, Seat};
-use playerthree_host::{AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces, SaidInLobby};
+use playerthree_host::{
+    AgentCall, Answer, Live, MatchDoor, POLICY_PLACES, PolicyPlaces, SaidInLobby, StatusBoard,
+};
 use playerthree_sandbox::Workers;
 use playerthree_session::{
     CallError, Code, CommanderId, Config, Match, Message, Millis, ObserverPolicy, Occupant, OwnerId, Right,
@@ -61,10 +63,17 @@ impl MatchDoor for Script {
     fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
     }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::default()
+    }
 }
 
 /// The way into a real match.
-pub struct Actor(mpsc::Sender<AgentCall>);
+pub struct Actor {
+    calls: mpsc::Sender<AgentCall>,
+    board: Arc<StatusBoard>,
+}
 
 impl Actor {
     /// Starts a match in which both tic-tac-toe sides, or two agent-command sides, are held by agents.
@@ -89,14 +98,19 @@ impl Actor {
             }
         }
         let (calls, inbox) = mpsc::channel(64);
-        tokio::spawn(run(game, inbox));
-        Arc::new(Self(calls))
+        let wake = Arc::new(tokio::sync::Notify::new());
+        let waker = Arc::clone(&wake);
+        let places = PolicyPlaces::new(POLICY_PLACES, Workers::of_this_program());
+        let live = Live::new(game, places, Arc::new(move || waker.notify_one()));
+        let board = live.board();
+        tokio::spawn(run(live, wake, inbox));
+        Arc::new(Self { calls, board })
     }
 }
 
 impl MatchDoor for Actor {
     fn call(&self, call: AgentCall) -> Result<(), CallError> {
-        self.0.try_send(call).map_err(|_| Code::Busy.into())
+        self.calls.try_send(call).map_err(|_| Code::Busy.into())
     }
 
     fn follow(&self, _: CommanderId, _: Settings) -> Result<(), CallError> {
@@ -110,20 +124,22 @@ impl MatchDoor for Actor {
     fn said(&self, _: SaidInLobby) -> Result<(), CallError> {
         Ok(())
     }
+
+    fn board(&self) -> Arc<StatusBoard> {
+        Arc::clone(&self.board)
+    }
 }
 
 /// Terminates when nobody can call any more.
-async fn run(game: Match, mut inbox: mpsc::Receiver<AgentCall>) {
-    let realtime = game.surface().game.clock() == Clock::Realtime;
-    let every = Duration::from_secs(1) / game.surface().manifest.tick_rate;
+async fn run(
+    mut live: Live<oneshot::Sender<Answer>>,
+    wake: Arc<tokio::sync::Notify>,
+    mut inbox: mpsc::Receiver<AgentCall>,
+) {
+    let surface = Arc::clone(live.game().surface());
+    let realtime = surface.game.clock() == Clock::Realtime;
+    let every = Duration::from_secs(1) / surface.manifest.tick_rate;
     let started = Instant::now();
-    let wake = Arc::new(tokio::sync::Notify::new());
-    let waker = Arc::clone(&wake);
-    let mut live: Live<oneshot::Sender<Answer>> = Live::new(
-        game,
-        PolicyPlaces::new(POLICY_PLACES, Workers::of_this_program()),
-        Arc::new(move || waker.notify_one()),
-    );
     let mut ticks = tokio::time::interval(every);
     loop {
         let now = |started: Instant| Millis::try_from(started.elapsed().as_millis()).unwrap();

@@ -96,7 +96,28 @@ impl Table {
     }
 
     pub async fn send(&self, post: Post) -> Answer {
-        Answer::read(self.router.clone().oneshot(post.into_request()).await.unwrap()).await
+        Answer::read(self.head(post).await).await
+    }
+
+    /// The answer to a request as soon as it begins.
+    pub async fn head(&self, post: Post) -> http::Response<Body> {
+        self.router.clone().oneshot(post.into_request()).await.unwrap()
+    }
+
+    /// The status of the answer to a request, whose rest nobody reads.
+    pub async fn send_head(&self, post: Post) -> StatusCode {
+        self.head(post).await.status()
+    }
+
+    /// Opens a stream and reads its acknowledgement.
+    pub async fn listen(&self, post: Post) -> Listener {
+        let response = self.head(post).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let mut listener = Listener { body: response.into_body(), accepted: Value::Null };
+        let acknowledged = listener.next().await.unwrap();
+        assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+        listener.accepted = acknowledged["params"]["notifications"].clone();
+        listener
     }
 
     /// Calls a tool in a session.
@@ -224,5 +245,37 @@ impl Answer {
     pub fn structured(&self) -> Value {
         assert_eq!(self.tool_error(), None);
         self.result()["structuredContent"].clone()
+    }
+}
+
+/// An open stream.
+pub struct Listener {
+    body: Body,
+    pub accepted: Value,
+}
+
+impl Listener {
+    /// The next message, nothing at the end of the stream.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            let frame = self.body.frame().await?.unwrap().into_data().unwrap();
+            let text = String::from_utf8(frame.to_vec()).unwrap();
+            if let Some(message) = text.lines().find_map(|line| line.strip_prefix("data: ")) {
+                return Some(serde_json::from_str(message).unwrap());
+            }
+        }
+    }
+
+    /// The address that changed next, nothing once the stream ends as it should.
+    pub async fn updated(&mut self) -> Option<String> {
+        let message = self.next().await.unwrap();
+        if message["result"]["resultType"] == "complete" {
+            assert_eq!(self.next().await, None);
+            return None;
+        }
+        assert_eq!(message["method"], "notifications/resources/updated");
+        let params = message["params"].as_object().unwrap();
+        assert!(params.keys().all(|member| member == "uri" || member == "_meta"), "{params:?}");
+        Some(params["uri"].as_str().unwrap().to_owned())
     }
 }
