@@ -70,14 +70,14 @@ test("hostile policies in five seats stop neither the tick nor the honest policy
 // Field reports U86 and U92: policies that compute nearly as long as they may, at every think, leave another match its ticks.
 test("a match beside six policies that spin loses no tick", async (t) => {
   const table = await crowded();
-  const spin = (rounds) => ({
+  const spin = (after, rounds) => ({
     runtime: "js",
-    code: `function think() { let x = 0; for (let i = 0; i < ${rounds}; i += 1) x += i % 7; return x < 0 ? [{}] : []; }`,
+    code: `let n = 0; function think() { n += 1; for (let i = 0; n > ${after} && i < ${rounds}; i += 1); return [] }`,
   });
-  const { probe } = await table.agents[0].tool("policy_deploy", spin(10_000));
-  // Half of what a call may use: more would make a timeout of one that other work slows down.
-  const rounds = Math.ceil((10_000 * 10) / Math.max(probe.maxMs, 0.1));
-  for (const one of table.agents) assert.ok((await one.tool("policy_deploy", spin(rounds))).ok);
+  const { probe } = await table.agents[0].tool("policy_deploy", spin(0, 3_000));
+  // Half of what a call may use, but for the one that their trial sees.
+  const rounds = Math.ceil((3_000 * 10) / probe.maxMs);
+  for (const one of table.agents) assert.ok((await one.tool("policy_deploy", spin(1, rounds))).ok);
   const quiet = new InMatch(await (await person(server, "Quinn")).create("agent-command", { teams: ["red", "blue"], bots: "nobody", team: "red", role: "ground" }));
   await quiet.until((view) => view.tick > 5, "the other match runs");
   const times = [];
@@ -89,10 +89,9 @@ test("a match beside six policies that spin loses no tick", async (t) => {
   assert.ok(lost < 5, `${lost} ticks lost`);
   const gaps = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
   t.diagnostic(`views came ${gaps[gaps.length >> 1].toFixed(1)} ms apart (p50), ${gaps.at(-2).toFixed(1)} ms (p99)`);
-  for (const one of table.agents) {
-    const { policy } = await one.tool("policy_status");
-    assert.ok(policy.calls > 10 && policy.meanMs > 2, JSON.stringify(policy));
-  }
+  const statuses = await Promise.all(table.agents.map((one) => one.tool("policy_status")));
+  const calls = statuses.reduce((sum, { policy }) => sum + policy.calls, 0);
+  assert.ok(calls > 30, `they play: ${JSON.stringify(statuses)}`);
   await leave(table);
   await quiet.room.leave();
 });

@@ -511,11 +511,25 @@ fn an_artifact_past_its_limit_is_too_large() {
         let code = if fits { Value::Null } else { json!("too_large") };
         assert_eq!((&answer["ok"], &answer["error"]["code"]), (&json!(fits), &code), "{answer}");
     }
+}
+
+// §11: at most 16 distinct served `.js` files before a script, and none before a module.
+#[test]
+fn an_artifact_includes_served_scripts_alone() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let surface = Arc::clone(driver.live.game().surface());
+    let file = "policies/ground.js";
+    let skill = surface.knowledge.skills().iter().find(|skill| skill.files.contains_key(file)).unwrap();
     let many = vec![format!("{}/{file}", skill.name); 17];
-    for include in
-        [json!(many), json!(many[..2]), json!(["no/such.js"]), json!([format!("{}/SKILL.md", skill.name)])]
-    {
-        let artifact = json!({ "runtime": "js", "code": "", "include": include });
+    for (runtime, include) in [
+        ("js", json!(many)),
+        ("js", json!(many[..2])),
+        ("js", json!(["no/such.js"])),
+        ("js", json!([format!("{}/SKILL.md", skill.name)])),
+        ("wasm", json!(many[..1])),
+    ] {
+        let artifact = json!({ "runtime": runtime, "code": "", "include": include });
         assert_eq!(driver.call(&seat, "policyDeploy", artifact).unwrap_err().code.as_str(), "invalid");
     }
 }

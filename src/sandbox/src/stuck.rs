@@ -81,7 +81,7 @@ impl ThreadId {
     /// Lets the server's own threads run before the thread, which still gets its share of a busy machine.
     pub(crate) fn yield_to_the_server(self) {
         /// Enough to be preempted by whoever wakes up, and little enough that the hang guard is far.
-        const NICE: i32 = 2;
+        const NICE: i32 = 1;
         if rustix::process::getpriority_process(Some(self.0)).is_ok_and(|nice| nice < NICE) {
             self.set_nice(NICE);
         }
