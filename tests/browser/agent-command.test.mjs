@@ -55,23 +55,23 @@ test("a unit that is moved on the map moves for a watcher of the same side", asy
   const tab = await Tab.open(browser, server, { path: `/#/watch/${ann.matchId}/red` });
   await tab.see(".map[data-tick]");
 
-  const worker = first.units.find((unit) => unit.kind === "worker" && unit.side === "red");
-  const goal = { x: worker.x + 300, y: worker.y + 200 };
-  const [from, to] = [await pixel(ann, map, worker), await pixel(ann, map, goal)];
+  const soldier = first.units.find((unit) => unit.kind === "soldier" && unit.side === "red");
+  const goal = { x: soldier.x + 300, y: soldier.y + 200 };
+  const [from, to] = [await pixel(ann, map, soldier), await pixel(ann, map, goal)];
   await ann.page.mouse.click(from.x, from.y);
-  await ann.see('.chosen:has-text("1 worker")');
+  await ann.see('.chosen:has-text("1 soldier")');
   await ann.page.mouse.click(to.x, to.y, { button: "right" });
   const arrived = await watcher.until((view) => {
-    const now = view.units.find((unit) => unit.id === worker.id);
+    const now = view.units.find((unit) => unit.id === soldier.id);
     return now && now.order === "idle" && Math.hypot(now.x - goal.x, now.y - goal.y) < 120;
-  }, "the worker's arrival");
+  }, "the soldier's arrival");
   // The watching tab is at that moment of the match, or later.
   await tab.page.waitForFunction(
     (tick) => Number(document.querySelector(".map").dataset.tick) >= tick,
     arrived.view.tick,
   );
-  const seen = arrived.view.units.find((unit) => unit.id === worker.id);
-  assert.match(await spoken(tab, map, seen), /red worker/);
+  const seen = arrived.view.units.find((unit) => unit.id === soldier.id);
+  assert.match(await spoken(tab, map, seen), /red soldier/);
   assert.equal(await tab.page.isVisible(".panel"), false, "watchers have no controls");
   assert.deepEqual([...ann.faults, ...tab.faults], []);
   await Promise.all([watcher.room.leave(), ann.close(), tab.close()]);

@@ -50,7 +50,7 @@ test("a JS and a WASM policy of one agent's owner move units of two seats", asyn
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, role: "ground" }));
   await red.until((view) => view.units.length > 0);
   const scout = red.view.view.units.find((unit) => unit.kind === "scout");
-  const workers = red.view.view.units.filter((unit) => unit.kind === "worker");
+  const soldiers = red.view.view.units.filter((unit) => unit.kind === "soldier");
   const air = await agent(server, (await red.do("mint", { role: "air" })).token);
   const ground = await agent(server, (await red.do("mint", { role: "ground" })).token);
   await red.do("controller", { role: "ground", controller: "agent" });
@@ -68,7 +68,7 @@ test("a JS and a WASM policy of one agent's owner move units of two seats", asyn
     return now && Math.hypot(now.x - before.x, now.y - before.y) > 300;
   };
   await red.until(moved(scout), "the scout moves");
-  await red.until((view) => workers.every((worker) => moved(worker)(view)), "every worker moves");
+  await red.until((view) => soldiers.every((soldier) => moved(soldier)(view)), "every soldier moves");
   const { policy } = await air.tool("policy_status");
   assert.ok(policy.calls > 0 && policy.errors === 0, JSON.stringify(policy));
   await Promise.all([air.close(), ground.close()]);
@@ -260,7 +260,7 @@ test("scopes that the owner takes away are refused at once", async () => {
 test("fog: blue's unseen units are in no byte that red receives", async () => {
   const red = new InMatch(await (await person(server, "Ann")).create("agent-command", { ...duel, team: "red", role: "ground" }));
   const { roomId } = red.room;
-  const blue = new InMatch(await (await person(server, "Bob")).joinById(roomId, { team: "blue", role: "ground" }));
+  const blue = new InMatch(await (await person(server, "Bob")).joinById(roomId, { team: "blue", role: "economy" }));
   const watcher = new InMatch(await guest(server).joinById(roomId, { as: "spectator", team: "red" }));
   const minted = await red.do("mint", { role: "air" });
   // Nobody may scout meanwhile: what red has seen once is no secret any more.
@@ -270,7 +270,7 @@ test("fog: blue's unseen units are in no byte that red receives", async () => {
   await blue.until((view) => view.units.length > 0);
   // Blue makes something new that red cannot see, so that ids of later things are looked for too.
   const base = blue.view.view.buildings.find((building) => building.kind === "base");
-  assert.deepEqual(await blue.act("ground", { kind: "produce", building: base.id, unit: "worker" }), ["ok"]);
+  assert.deepEqual(await blue.act("economy", { kind: "produce", building: base.id, unit: "worker" }), ["ok"]);
   const count = blue.view.view.units.length;
   await blue.until((view) => view.units.length > count, "a new blue worker");
   for (const role of ["ground"]) {
@@ -320,8 +320,8 @@ test("an observer with a delay sees everything, late, and nothing sooner", async
     });
   });
   // Something to see on every tick.
-  const workers = await red.until((view) => view.units.length > 0).then(({ view }) => view.units.filter((unit) => unit.kind === "worker"));
-  await red.act("ground", { kind: "move", units: workers.map((unit) => unit.id), x: 2000, y: 1600 });
+  const soldiers = await red.until((view) => view.units.length > 0).then(({ view }) => view.units.filter((unit) => unit.kind === "soldier"));
+  await red.act("ground", { kind: "move", units: soldiers.map((unit) => unit.id), x: 2000, y: 1600 });
   room.send("playerthree:observer", { perspective: "all" });
   await within(enough, "forty frames", 30_000);
   let compared = 0;

@@ -2,17 +2,17 @@
 //! what the side cannot see.
 
 use crate::intent::Intent;
-use crate::kinds::{Kind, MAX_AIR, MAX_BUILDINGS, MAX_GROUND, MAX_QUEUE, Plane, TILE};
+use crate::kinds::{Kind, MAX_BUILDINGS, MAX_QUEUE, Role, TILE};
 use crate::map::{Point, Tile};
 use crate::world::{Gathering, Id, Limits, Order, World};
 
 /// Why a command is refused, as the manifest's error codes.
-pub(crate) const ERRORS: [&str; 17] = [
+pub(crate) const ERRORS: [&str; 18] = [
     "malformed",
     "out_of_play",
     "no_units",
     "no_such_unit",
-    "wrong_plane",
+    "wrong_role",
     "off_map",
     "no_such_target",
     "unarmed",
@@ -23,18 +23,19 @@ pub(crate) const ERRORS: [&str; 17] = [
     "no_such_building",
     "wrong_building",
     "queue_full",
+    "needs_building",
     "cannot_afford",
     "limit",
 ];
 
-/// Who commands: the side, the planes it may command, and the owner's restrictions if they bind it.
+/// Who commands: the side, the roles it may command, and the owner's restrictions if they bind it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Commander<'a> {
     pub(crate) side: usize,
-    /// The plane of the acting seat.
-    pub(crate) plane: Plane,
-    /// Every plane that it may command.
-    pub(crate) planes: &'a [Plane],
+    /// The role of the acting seat.
+    pub(crate) role: Role,
+    /// Every role that it may command.
+    pub(crate) roles: &'a [Role],
     /// The seat's restrictions; none for the owner in person.
     pub(crate) limits: Limits,
 }
@@ -71,8 +72,8 @@ impl World {
         ids.iter()
             .map(|id| {
                 let index = units.iter().position(|unit| unit.id == *id).ok_or("no_such_unit")?;
-                let commanded = by.planes.contains(&units[index].kind.stats().plane);
-                commanded.then_some(index).ok_or("wrong_plane")
+                let commanded = by.roles.contains(&units[index].kind.stats().role);
+                commanded.then_some(index).ok_or("wrong_role")
             })
             .collect()
     }
@@ -99,12 +100,9 @@ impl World {
             self.check_attackers(by, &units)?;
         }
         for (spot, unit) in (0..).zip(units) {
-            let plane = self.sides[by.side].units[unit].kind.stats().plane;
+            let flies = self.sides[by.side].units[unit].kind.stats().flies();
             let goal = to.offset(spiral(spot), self.sides[by.side].corner);
-            let goal = match plane {
-                Plane::Ground => self.map.nearest_free(goal),
-                Plane::Air => self.map.clamp(goal),
-            };
+            let goal = if flies { self.map.clamp(goal) } else { self.map.nearest_free(goal) };
             self.sides[by.side].units[unit].order = order(goal);
         }
         Ok(())
@@ -127,7 +125,7 @@ impl World {
         let Some(most) = by.limits.max_attackers else { return Ok(()) };
         let units = self.sides[by.side].units.iter().enumerate();
         let attackers = units.filter(|(index, unit)| {
-            unit.kind.stats().plane == by.plane && (unit.order.is_offensive() || joining.contains(index))
+            unit.kind.stats().role == by.role && (unit.order.is_offensive() || joining.contains(index))
         });
         if attackers.count() > most { Err("limit") } else { Ok(()) }
     }
@@ -166,13 +164,17 @@ impl World {
         if !self.is_site_open(by.side, site) {
             return Err("blocked");
         }
-        self.check_price(by, kind)?;
+        self.check_means(by, kind)?;
         self.order_all(by.side, &units, Order::Build { kind, site });
         Ok(())
     }
 
-    fn check_price(&self, by: Commander<'_>, kind: Kind) -> Result<(), Refusal> {
+    /// Whether the side has the technology and the stock for it.
+    fn check_means(&self, by: Commander<'_>, kind: Kind) -> Result<(), Refusal> {
         let side = &self.sides[by.side];
+        if !side.knows(kind) {
+            return Err("needs_building");
+        }
         let price = kind.stats();
         if side.alloy < price.alloy || side.energy < price.energy {
             return Err("cannot_afford");
@@ -185,8 +187,8 @@ impl World {
         let side = &self.sides[by.side];
         let index = side.buildings.iter().position(|other| other.id == building).ok_or("no_such_building")?;
         let maker = &side.buildings[index];
-        if !by.planes.contains(&maker.kind.stats().plane) {
-            return Err("wrong_plane");
+        if !by.roles.contains(&maker.kind.stats().role) {
+            return Err("wrong_role");
         }
         if !maker.works() || kind.stats().maker != Some(maker.kind) {
             return Err("wrong_building");
@@ -194,15 +196,11 @@ impl World {
         if maker.queue.len() >= MAX_QUEUE {
             return Err("queue_full");
         }
-        let plane = kind.stats().plane;
-        let cap = match plane {
-            Plane::Ground => MAX_GROUND,
-            Plane::Air => MAX_AIR,
-        };
-        if side.count(plane) >= cap {
+        let role = kind.stats().role;
+        if side.count(role) >= role.cap() {
             return Err("cap_reached");
         }
-        self.check_price(by, kind)?;
+        self.check_means(by, kind)?;
         let side = &mut self.sides[by.side];
         side.pay(kind);
         let maker = &mut side.buildings[index];

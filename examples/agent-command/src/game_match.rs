@@ -2,11 +2,13 @@
 
 use crate::command::Commander;
 use crate::intent::Intent;
-use crate::kinds::Plane;
-use crate::options::Options;
+use crate::kinds::Role;
+use crate::options::{Options, Signalling};
+use crate::requests;
 use crate::world::{Limits, SeatState, World};
 use playerthree_game::{
-    CannotCreate, Context, GameMatch, Name, NoForfeit, Outcome, Seat, SeatInfo, Setup, Source, ViewKind,
+    CannotCreate, Context, GameMatch, MatchSignals, Name, NoForfeit, Outcome, Seat, SeatInfo, Setup,
+    SignalLimits, Source, ViewKind,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) struct AgentCommandMatch {
     world: World,
+    signalling: Signalling,
 }
 
 impl AgentCommandMatch {
@@ -23,12 +26,13 @@ impl AgentCommandMatch {
             return Err(CannotCreate("a match needs two to four sides, not all of them allied"));
         }
         let options = Options::read(setup.options.as_ref())?;
-        Ok(Self { world: World::new(setup.seed, &options, &setup.teams, &parties) })
+        let world = World::new(setup.seed, &options, &setup.teams, &parties);
+        Ok(Self { world, signalling: options.signalling })
     }
 
-    /// The side and plane of a seat of this match.
-    fn seat(&self, seat: &Seat) -> Option<(usize, Plane)> {
-        Some((self.world.side_index(&seat.team)?, Plane::from_name(&seat.role)?))
+    /// The side and role of a seat of this match.
+    fn seat(&self, seat: &Seat) -> Option<(usize, Role)> {
+        Some((self.world.side_index(&seat.team)?, Role::from_name(&seat.role)?))
     }
 }
 
@@ -74,24 +78,24 @@ impl GameMatch for AgentCommandMatch {
     }
 
     fn observe(&self, seat: &Seat, since: i64, detail: &[Name]) -> Value {
-        let full: Vec<Plane> = detail.iter().filter_map(|section| Plane::from_name(section)).collect();
-        self.seat(seat).map_or(Value::Null, |(side, plane)| self.world.observe(side, plane, since, &full))
+        let full: Vec<Role> = detail.iter().filter_map(|section| Role::from_name(section)).collect();
+        self.seat(seat).map_or(Value::Null, |(side, role)| self.world.observe(side, role, since, &full))
     }
 
     fn apply(&mut self, seat: &Seat, intent: &Value, context: &Context) -> Result<(), &'static str> {
-        let (side, plane) = self.seat(seat).ok_or("out_of_play")?;
+        let (side, role) = self.seat(seat).ok_or("out_of_play")?;
         let command = Intent::read(intent).ok_or("malformed")?;
-        let roles = context.owner_roles.as_deref().unwrap_or_default();
-        let mut planes = vec![plane];
-        planes.extend(roles.iter().filter_map(|role| Plane::from_name(role)).filter(|other| *other != plane));
+        let owned = context.owner_roles.as_deref().unwrap_or_default();
+        let mut roles = vec![role];
+        roles.extend(owned.iter().filter_map(|role| Role::from_name(role)).filter(|other| *other != role));
         // A mandate binds those who act in the owner's place, not the owner.
         let limits = match context.source {
             Source::Owner => Limits::default(),
             Source::Agent | Source::Policy | Source::Bot | Source::Fallback => {
-                self.world.sides[side].seat(plane).limits
+                self.world.sides[side].seat(role).limits
             }
         };
-        self.world.command(Commander { side, plane, planes: &planes, limits }, &command)
+        self.world.command(Commander { side, role, roles: &roles, limits }, &command)
     }
 
     fn report(&self, team: &str) -> Value {
@@ -104,14 +108,14 @@ impl GameMatch for AgentCommandMatch {
     }
 
     fn set_seat_info(&mut self, seat: &Seat, info: &SeatInfo) {
-        if let Some((side, plane)) = self.seat(seat) {
+        if let Some((side, role)) = self.seat(seat) {
             let state = SeatState { controller: info.controller, limits: limits(&info.mandate) };
-            *self.world.sides[side].seat_mut(plane) = state;
+            *self.world.sides[side].seat_mut(role) = state;
         }
     }
 
     fn match_data(&self, seat: &Seat) -> Option<Value> {
-        self.seat(seat).map(|(side, plane)| self.world.match_data(side, plane))
+        self.seat(seat).map(|(side, role)| self.world.match_data(side, role))
     }
 
     fn debug_view(&self) -> Option<Value> {
@@ -136,6 +140,16 @@ impl GameMatch for AgentCommandMatch {
             if let Some(side) = self.world.side_index(team) {
                 self.world.declare(side, *outcome, ranks.get(team).copied());
             }
+        }
+    }
+
+    fn signal_limits(&self) -> MatchSignals {
+        match self.signalling {
+            Signalling::All => MatchSignals::Declared,
+            Signalling::One => {
+                MatchSignals::Narrowed(SignalLimits { burst: 1, max_open: 1, ..requests::LIMITS })
+            }
+            Signalling::None => MatchSignals::Off,
         }
     }
 

@@ -5,39 +5,48 @@
 /// Points to a tile. Positions, ranges and speeds are all in points.
 pub(crate) const TILE: i32 = 100;
 
-/// Most living ground units of a side, those in production included.
-pub(crate) const MAX_GROUND: usize = 32;
-/// Most living air units of a side, those in production included.
-pub(crate) const MAX_AIR: usize = 12;
 /// Most buildings of a side, unfinished ones included.
 pub(crate) const MAX_BUILDINGS: usize = 16;
 /// Most units waiting in one building, the one in work included.
 pub(crate) const MAX_QUEUE: usize = 5;
 
-/// Where a thing lives, which decides who commands it and which weapons reach it.
+/// Who commands a thing. Each role is a seat, a section of the observation and a branch of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plane {
+pub(crate) enum Role {
+    /// Workers, and every building that makes nothing but wealth or safety.
+    Economy,
     Ground,
     Air,
 }
 
-impl Plane {
-    /// The plane's role, which is also its observation section.
-    pub(crate) fn name(self) -> &'static str {
+impl Role {
+    /// In declaration order, which is the manifest's.
+    pub(crate) const ALL: [Self; 3] = [Self::Economy, Self::Ground, Self::Air];
+
+    pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Economy => "economy",
             Self::Ground => "ground",
             Self::Air => "air",
         }
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "ground" => Some(Self::Ground),
-            "air" => Some(Self::Air),
-            _ => None,
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+
+    /// Most living units of the role on a side, those in production included.
+    pub(crate) const fn cap(self) -> usize {
+        match self {
+            Self::Economy => 16,
+            Self::Ground => 24,
+            Self::Air => 12,
         }
     }
 }
+
+/// Most living units of a side.
+pub(crate) const MAX_UNITS: usize = Role::Economy.cap() + Role::Ground.cap() + Role::Air.cap();
 
 /// A unit or a building.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +76,8 @@ pub(crate) struct Weapon {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stats {
     pub(crate) name: &'static str,
-    /// Who commands it. Buildings are hit like ground units.
-    pub(crate) plane: Plane,
+    /// Who commands it.
+    pub(crate) role: Role,
     pub(crate) hp: i32,
     pub(crate) alloy: i32,
     pub(crate) energy: i32,
@@ -80,6 +89,15 @@ pub(crate) struct Stats {
     pub(crate) weapon: Option<Weapon>,
     /// The building that produces it; none for buildings, which workers construct.
     pub(crate) maker: Option<Kind>,
+    /// The building that the side must have in work to begin it: all the technology there is.
+    pub(crate) requires: Option<Kind>,
+}
+
+impl Stats {
+    /// Whether it is in the air, where rocks do not stop it and some weapons do not reach it.
+    pub(crate) fn flies(&self) -> bool {
+        self.role == Role::Air && self.speed > 0
+    }
 }
 
 /// Every unit, in declaration order.
@@ -94,7 +112,7 @@ const fn weapon(damage: i32, range: i32, cooldown: u16, hits_air: bool) -> Optio
 
 const WORKER: Stats = Stats {
     name: "worker",
-    plane: Plane::Ground,
+    role: Role::Economy,
     hp: 40,
     alloy: 50,
     energy: 0,
@@ -103,10 +121,11 @@ const WORKER: Stats = Stats {
     sight: 5,
     weapon: None,
     maker: Some(Kind::Base),
+    requires: None,
 };
 const SOLDIER: Stats = Stats {
     name: "soldier",
-    plane: Plane::Ground,
+    role: Role::Ground,
     hp: 70,
     alloy: 60,
     energy: 0,
@@ -115,10 +134,11 @@ const SOLDIER: Stats = Stats {
     sight: 6,
     weapon: weapon(8, 300, 10, true),
     maker: Some(Kind::Factory),
+    requires: None,
 };
 const TANK: Stats = Stats {
     name: "tank",
-    plane: Plane::Ground,
+    role: Role::Ground,
     hp: 180,
     alloy: 120,
     energy: 40,
@@ -127,10 +147,11 @@ const TANK: Stats = Stats {
     sight: 6,
     weapon: weapon(30, 400, 20, false),
     maker: Some(Kind::Factory),
+    requires: Some(Kind::Reactor),
 };
 const SCOUT: Stats = Stats {
     name: "scout",
-    plane: Plane::Air,
+    role: Role::Air,
     hp: 40,
     alloy: 40,
     energy: 20,
@@ -139,10 +160,11 @@ const SCOUT: Stats = Stats {
     sight: 9,
     weapon: None,
     maker: Some(Kind::Airfield),
+    requires: None,
 };
 const GUNSHIP: Stats = Stats {
     name: "gunship",
-    plane: Plane::Air,
+    role: Role::Air,
     hp: 110,
     alloy: 100,
     energy: 60,
@@ -151,10 +173,11 @@ const GUNSHIP: Stats = Stats {
     sight: 7,
     weapon: weapon(12, 280, 10, true),
     maker: Some(Kind::Airfield),
+    requires: Some(Kind::Reactor),
 };
 const BASE: Stats = Stats {
     name: "base",
-    plane: Plane::Ground,
+    role: Role::Economy,
     hp: 1000,
     alloy: 400,
     energy: 0,
@@ -163,10 +186,11 @@ const BASE: Stats = Stats {
     sight: 8,
     weapon: None,
     maker: None,
+    requires: None,
 };
 const FACTORY: Stats = Stats {
     name: "factory",
-    plane: Plane::Ground,
+    role: Role::Ground,
     hp: 500,
     alloy: 150,
     energy: 0,
@@ -175,10 +199,11 @@ const FACTORY: Stats = Stats {
     sight: 6,
     weapon: None,
     maker: None,
+    requires: None,
 };
 const AIRFIELD: Stats = Stats {
     name: "airfield",
-    plane: Plane::Air,
+    role: Role::Air,
     hp: 400,
     alloy: 150,
     energy: 40,
@@ -187,10 +212,11 @@ const AIRFIELD: Stats = Stats {
     sight: 6,
     weapon: None,
     maker: None,
+    requires: Some(Kind::Factory),
 };
 const REACTOR: Stats = Stats {
     name: "reactor",
-    plane: Plane::Ground,
+    role: Role::Economy,
     hp: 300,
     alloy: 100,
     energy: 0,
@@ -199,10 +225,11 @@ const REACTOR: Stats = Stats {
     sight: 5,
     weapon: None,
     maker: None,
+    requires: None,
 };
 const TURRET: Stats = Stats {
     name: "turret",
-    plane: Plane::Ground,
+    role: Role::Economy,
     hp: 300,
     alloy: 110,
     energy: 30,
@@ -211,6 +238,7 @@ const TURRET: Stats = Stats {
     sight: 7,
     weapon: weapon(14, 500, 10, true),
     maker: None,
+    requires: Some(Kind::Factory),
 };
 
 impl Kind {

@@ -4,7 +4,7 @@
 //!
 //! 1. `kinds`, `map` and `world` hold the numbers, the battlefield and the state.
 //! 2. `step` advances the state one tick; `command` judges what seats ask for.
-//! 3. `sight` decides what a side sees, and `render` shows it that and nothing more.
+//! 3. `sight` decides what a side sees; `render` and `observe` show it that and nothing more.
 //! 4. `schema` and `manifest` describe all of it, with `knowledge/` for those who come to play (§3).
 //! 5. `game_match` and this file connect the game to its host (§10). `bots` play when nobody else does.
 //!
@@ -18,6 +18,7 @@ mod intent;
 mod kinds;
 mod manifest;
 mod map;
+mod observe;
 mod options;
 mod render;
 mod requests;
@@ -30,7 +31,8 @@ mod world;
 use game_match::AgentCommandMatch;
 use playerthree_game::{Bot, CannotCreate, Clock, Game, GameMatch, Manifest, Seat, Setup};
 
-/// The game itself: two to four sides, a ground and an air commander each, ten ticks a second.
+/// The game itself: two to four sides, each with a commander of its economy, its army and its air force, ten ticks a
+/// second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AgentCommand;
 

@@ -2,7 +2,7 @@
 
 use crate::command::ERRORS;
 use crate::intent::MAX_UNITS;
-use crate::kinds::{MAX_AIR, MAX_GROUND};
+use crate::kinds::Role;
 use crate::requests;
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
@@ -56,7 +56,7 @@ fn topics() -> Vec<Topic> {
 }
 
 const SKILL_DESCRIPTION: &str =
-    "How to win Agent Command: openings, army use, scouting, and two example policies to start from.";
+    "How to win Agent Command: openings, army use, scouting, and three example policies to start from.";
 
 fn skill() -> Skill {
     Skill {
@@ -64,6 +64,7 @@ fn skill() -> Skill {
         description: SKILL_DESCRIPTION.into(),
         files: texts([
             ("SKILL.md", include_str!("knowledge/SKILL.md")),
+            ("policies/economy.js", include_str!("knowledge/policies/economy.js")),
             ("policies/ground.js", include_str!("knowledge/policies/ground.js")),
             ("policies/air.js", include_str!("knowledge/policies/air.js")),
         ]),
@@ -80,6 +81,9 @@ fn intent<'a>(
     IntentKind { name: name.into(), roles: names(roles.iter().copied()), params, doc: doc.into() }
 }
 
+/// The roles whose units have weapons.
+const FIGHTING: [&str; 2] = ["ground", "air"];
+
 fn intents() -> Vec<IntentKind> {
     let units = || ("units", t::list(schema::entity(), MAX_UNITS as u64).doc("Ids of your units."));
     let x = || ("x", schema::coordinate().doc("In points."));
@@ -94,26 +98,26 @@ fn intents() -> Vec<IntentKind> {
         ),
         intent(
             "advance",
-            &ROLES,
+            &FIGHTING,
             [units(), x(), y()],
             "Sends units to a place; armed ones stop and fight whatever enemy they notice on the way, then go on.",
         ),
         intent(
             "attack",
-            &ROLES,
+            &FIGHTING,
             [units(), ("target", schema::entity().doc("An enemy unit or building in sight."))],
             "Sends armed units after one visible enemy. When it leaves your sight they advance to where it was.",
         ),
         intent("stop", &ROLES, [units()], "Makes units stand. Armed ones still shoot what comes in range."),
         intent(
             "gather",
-            &["ground"],
+            &["economy"],
             [units(), ("patch", t::id("p").doc("A patch of the match data."))],
             "Sends workers to dig alloy at a patch and bring it to the nearest base, again and again.",
         ),
         intent(
             "build",
-            &["ground"],
+            &["economy"],
             [
                 ("unit", schema::entity().doc("One of your workers.")),
                 ("building", schema::building_kind()),
@@ -121,15 +125,16 @@ fn intents() -> Vec<IntentKind> {
                 ("row", schema::tile().doc("Tile row.")),
             ],
             "Sends a worker to start a building on a tile. The price is paid when it arrives; if it cannot be paid \
-             then, or the place turns out taken, a blocked event tells. The building then rises by itself. No \
+             then, or the place turns out taken, a blocked event tells. Airfields and turrets take a working factory. The building then rises by itself. No \
              building or patch may be on or beside the tile.",
         ),
         intent(
             "produce",
             &ROLES,
             [("building", schema::entity()), ("unit", schema::unit_kind())],
-            "Orders a unit and pays for it: workers at a base, soldiers and tanks at a factory (role ground), scouts \
-             and gunships at an airfield (role air). Five can wait in one building.",
+            "Orders a unit and pays for it: workers at a base (role economy), soldiers and tanks at a factory (ground), \
+             scouts and gunships at an airfield (air). Five can wait in one building. Tanks and gunships take a \
+             working reactor.",
         ),
     ]
 }
@@ -146,12 +151,12 @@ fn directive() -> Schema {
 }
 
 fn limits() -> Schema {
-    let most = MAX_GROUND.max(MAX_AIR) as i64;
+    let most = Role::Ground.cap() as i64;
     t::obj([
         (
             "maxAttackers",
             t::opt(t::int(0, most))
-                .doc("Most units of the seat's plane under advance or attack orders at once."),
+                .doc("Most units of the seat's role under advance or attack orders at once."),
         ),
         (
             "reserveAlloy",
@@ -193,15 +198,16 @@ pub(crate) fn manifest() -> Manifest {
     let generated = signal_members(&names(ROLES), &signals, &requests::LIMITS);
     Manifest {
         id: "agent-command".into(),
-        version: "1".into(),
+        version: "2".into(),
         title: "Agent Command".into(),
         doc: include_str!("knowledge/rules.md").into(),
         tick_rate: 10,
         teams: names(SIDES),
         roles: names(ROLES),
         role_docs: texts([
-            ("ground", include_str!("knowledge/ground.md")),
-            ("air", include_str!("knowledge/air.md")),
+            ("economy", include_str!("knowledge/roles/economy.md")),
+            ("ground", include_str!("knowledge/roles/ground.md")),
+            ("air", include_str!("knowledge/roles/air.md")),
         ]),
         topics: topics(),
         intents: intents().into_iter().chain(generated.intents).collect(),

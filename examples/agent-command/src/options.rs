@@ -16,8 +16,30 @@ pub(crate) const DEFAULT_ENERGY: i64 = 50;
 pub(crate) const DEFAULT_WORKERS: i64 = 4;
 pub(crate) const MAX_WORKERS: i64 = 6;
 
+/// The ways to signal that a match can allow, as the option names them.
+pub(crate) const SIGNALLING: [&str; 3] = ["all", "one", "none"];
+
+/// How freely teammates may signal in a match (§10 `signalLimits`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signalling {
+    All,
+    /// One open request of each commander.
+    One,
+    None,
+}
+
+impl Signalling {
+    fn from_name(name: &str) -> Option<Self> {
+        let place = SIGNALLING.iter().position(|other| *other == name)?;
+        Some([Self::All, Self::One, Self::None][place])
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
+    /// The seed of the map, when it is not the match's.
+    pub(crate) map_seed: Option<u32>,
+    pub(crate) signalling: Signalling,
     pub(crate) size: u8,
     pub(crate) max_ticks: u64,
     pub(crate) alloy: i32,
@@ -32,7 +54,17 @@ impl Options {
         let size =
             number(options, "size", i64::from(DEFAULT_SIZE), (i64::from(MIN_SIZE), i64::from(MAX_SIZE)))?;
         let max_ticks = number(options, "maxTicks", DEFAULT_TICKS, (MIN_TICKS, MAX_TICKS))?;
+        let map_seed = match options.get("seed") {
+            None => None,
+            Some(seed) => Some(seed.as_u64().and_then(|seed| u32::try_from(seed).ok()).ok_or(OUT_OF_BOUNDS)?),
+        };
+        let signalling = match options.get("signals") {
+            None => Signalling::All,
+            Some(name) => name.as_str().and_then(Signalling::from_name).ok_or(OUT_OF_BOUNDS)?,
+        };
         Ok(Self {
+            map_seed,
+            signalling,
             size: u8::try_from(size).map_err(|_| OUT_OF_BOUNDS)?,
             max_ticks: max_ticks.unsigned_abs(),
             alloy: stock(start, "alloy", DEFAULT_ALLOY)?,

@@ -1,12 +1,12 @@
-//! What leaves a match: the fogged view and observation of a side, and the open ones of observers and developers.
+//! What leaves a match: the fogged view of a side, and the open ones of observers and developers.
 //!
 //! Every fogged shape is built from [`World::sees`] and the side's own state, and lists strangers by id, so that
 //! neither content nor order tells of anything hidden.
 
-use crate::kinds::{BUILDINGS, Kind, Plane, TILE, UNITS};
+use crate::kinds::{BUILDINGS, Kind, Role, TILE, UNITS};
 use crate::map::Point;
 use crate::schema::VIEW_EVENTS;
-use crate::world::{Building, Id, Order, Side, Unit, World};
+use crate::world::{Building, Id, Side, Unit, World};
 use playerthree_game::Outcome;
 use serde_json::{Map, Value, json};
 
@@ -14,20 +14,19 @@ pub(crate) type Members = Map<String, Value>;
 
 /// How much of a thing is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
+pub(crate) enum Detail {
     /// What any eye sees.
     Seen,
     /// Orders, loads and production too.
     Known,
 }
 
-fn place(id: Id, kind: Kind, at: Point, hp: i32) -> Members {
+pub(crate) fn place(id: Id, kind: Kind, at: Point) -> Members {
     let mut members = Members::new();
     members.insert("id".into(), entity(id));
     members.insert("x".into(), at.x.into());
     members.insert("y".into(), at.y.into());
     members.insert("kind".into(), kind.name().into());
-    members.insert("hp".into(), hp.max(0).into());
     members
 }
 
@@ -35,8 +34,9 @@ fn entity(id: Id) -> Value {
     format!("e_{id}").into()
 }
 
-fn unit(unit: &Unit, side: Option<&Side>, detail: Detail) -> Value {
-    let mut members = place(unit.id, unit.kind, unit.at, unit.hp);
+pub(crate) fn unit(unit: &Unit, side: Option<&Side>, detail: Detail) -> Value {
+    let mut members = place(unit.id, unit.kind, unit.at);
+    members.insert("hp".into(), unit.hp.max(0).into());
     if let Some(side) = side {
         members.insert("side".into(), (*side.name).into());
     }
@@ -49,8 +49,9 @@ fn unit(unit: &Unit, side: Option<&Side>, detail: Detail) -> Value {
     Value::Object(members)
 }
 
-fn building(building: &Building, side: Option<&Side>, detail: Detail) -> Value {
-    let mut members = place(building.id, building.kind, building.at(), building.hp);
+pub(crate) fn building(building: &Building, side: Option<&Side>, detail: Detail) -> Value {
+    let mut members = place(building.id, building.kind, building.at());
+    members.insert("hp".into(), building.hp.max(0).into());
     members.insert("done".into(), building.done().into());
     if let Some(side) = side {
         members.insert("side".into(), (*side.name).into());
@@ -78,7 +79,7 @@ fn outcome(outcome: Outcome) -> Value {
 
 /// Which other sides' things a list is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Others {
+pub(crate) enum Others {
     Allies,
     Enemies,
 }
@@ -91,13 +92,14 @@ impl World {
         if with_map {
             view.insert("map".into(), Value::Object(self.map_members()));
         }
+        view.insert("patches".into(), self.party_of(viewer).patches.clone().into());
         view.insert("units".into(), self.units_in_sight(viewer));
         view.insert("buildings".into(), self.buildings_in_sight(viewer));
         view.insert("events".into(), side.log.newest(VIEW_EVENTS).map(|event| event.to_value()).collect());
         Value::Object(view)
     }
 
-    fn head(&self, viewer: usize) -> Members {
+    pub(crate) fn head(&self, viewer: usize) -> Members {
         let side = &self.sides[viewer];
         let mut head = Members::new();
         head.insert("tick".into(), self.tick.into());
@@ -105,7 +107,6 @@ impl World {
         head.insert("outcome".into(), outcome(self.party_of(viewer).outcome));
         head.insert("alloy".into(), side.alloy.into());
         head.insert("energy".into(), side.energy.into());
-        head.insert("patches".into(), self.party_of(viewer).patches.clone().into());
         head.insert("sides".into(), self.standings(|_| Members::new()));
         head
     }
@@ -115,8 +116,9 @@ impl World {
             let mut members = more(side);
             members.insert("side".into(), (*side.name).into());
             members.insert("outcome".into(), outcome(self.parties[side.party].outcome));
-            let controllers = json!({ "ground": side.ground.controller, "air": side.air.controller });
-            members.insert("controllers".into(), controllers);
+            let controllers =
+                Role::ALL.into_iter().map(|role| (role.name().to_owned(), json!(side.seat(role).controller)));
+            members.insert("controllers".into(), Value::Object(controllers.collect()));
             Value::Object(members)
         };
         self.sides.iter().map(standing).collect()
@@ -126,8 +128,8 @@ impl World {
     fn units_in_sight(&self, viewer: usize) -> Value {
         let own = self.sides[viewer].units.iter();
         let own = own.map(|own| unit(own, Some(&self.sides[viewer]), Detail::Known));
-        let others = self.other_units(viewer, Others::Allies);
-        own.chain(others).chain(self.other_units(viewer, Others::Enemies)).collect()
+        let others = self.other_units(viewer, Others::Allies, |_| true);
+        own.chain(others).chain(self.other_units(viewer, Others::Enemies, |_| true)).collect()
     }
 
     fn buildings_in_sight(&self, viewer: usize) -> Value {
@@ -145,25 +147,29 @@ impl World {
         self.sides.iter().enumerate().filter(move |(index, _)| is_wanted(*index)).map(|(_, side)| side)
     }
 
-    /// Visible units of other sides, of one plane or of both, by id.
-    fn seen_units(&self, viewer: usize, which: Others, plane: Option<Plane>) -> Vec<(&Side, &Unit)> {
+    /// Visible units of other sides by id.
+    pub(crate) fn seen_units(
+        &self,
+        viewer: usize,
+        which: Others,
+        are: fn(&Unit) -> bool,
+    ) -> Vec<(&Side, &Unit)> {
         let sight = &self.party_of(viewer).sight;
         let mut seen: Vec<(&Side, &Unit)> = self
             .others(viewer, which)
             .flat_map(|side| side.units.iter().map(move |unit| (side, unit)))
-            .filter(|(_, unit)| plane.is_none_or(|plane| unit.kind.stats().plane == plane))
-            .filter(|(_, unit)| sight.sees(unit.at))
+            .filter(|(_, unit)| are(unit) && sight.sees(unit.at))
             .collect();
         seen.sort_unstable_by_key(|(_, unit)| unit.id);
         seen
     }
 
-    fn other_units(&self, viewer: usize, which: Others) -> Vec<Value> {
-        let seen = self.seen_units(viewer, which, None);
+    pub(crate) fn other_units(&self, viewer: usize, which: Others, are: fn(&Unit) -> bool) -> Vec<Value> {
+        let seen = self.seen_units(viewer, which, are);
         seen.into_iter().map(|(side, seen)| unit(seen, Some(side), Detail::Seen)).collect()
     }
 
-    fn other_buildings(&self, viewer: usize, which: Others) -> Vec<Value> {
+    pub(crate) fn other_buildings(&self, viewer: usize, which: Others) -> Vec<Value> {
         let sight = &self.party_of(viewer).sight;
         let mut seen: Vec<(&Side, &Building)> = self
             .others(viewer, which)
@@ -172,52 +178,6 @@ impl World {
             .collect();
         seen.sort_unstable_by_key(|(_, building)| building.id);
         seen.into_iter().map(|(side, seen)| building(seen, Some(side), Detail::Seen)).collect()
-    }
-
-    /// The observation of a seat, with the sections named in `full` listed.
-    pub(crate) fn observe(&self, viewer: usize, role: Plane, since: i64, full: &[Plane]) -> Value {
-        let side = &self.sides[viewer];
-        let mut observation = self.head(viewer);
-        observation.insert("role".into(), role.name().into());
-        for plane in [Plane::Ground, Plane::Air] {
-            let section = self.section(viewer, plane, full.contains(&plane));
-            observation.insert(plane.name().into(), Value::Object(section));
-        }
-        let own = side.buildings.iter().map(|own| building(own, None, Detail::Known));
-        observation.insert("buildings".into(), own.collect());
-        observation.insert("enemyBuildings".into(), self.other_buildings(viewer, Others::Enemies).into());
-        observation.insert("allyUnits".into(), self.other_units(viewer, Others::Allies).into());
-        observation.insert("allyBuildings".into(), self.other_buildings(viewer, Others::Allies).into());
-        let events = side.log.since(since).map(|event| event.to_value());
-        observation.insert("events".into(), events.collect());
-        Value::Object(observation)
-    }
-
-    fn section(&self, viewer: usize, plane: Plane, full: bool) -> Members {
-        let side = &self.sides[viewer];
-        let own = || side.units.iter().filter(move |unit| unit.kind.stats().plane == plane);
-        let count = |holds: fn(&&Unit) -> bool| own().filter(holds).count().into();
-        let mut section = Members::new();
-        section.insert("count".into(), count(|_| true));
-        section.insert("idle".into(), count(|unit| unit.order == Order::Idle));
-        section.insert("armed".into(), count(|unit| unit.kind.stats().weapon.is_some()));
-        section.insert("hurt".into(), count(|unit| unit.hp * 2 < unit.kind.stats().hp));
-        let home = side.buildings.first().map_or(self.map.start(side.corner).centre(), Building::at);
-        let enemies = self.seen_units(viewer, Others::Enemies, Some(plane));
-        section.insert("enemyCount".into(), enemies.len().into());
-        let nearest = enemies.iter().min_by_key(|(_, unit)| (unit.at.distance_squared(home), unit.id));
-        if let Some((enemy, unit)) = nearest {
-            let mut members = place(unit.id, unit.kind, unit.at, unit.hp);
-            members.remove("hp");
-            members.insert("side".into(), (*enemy.name).into());
-            section.insert("nearest".into(), Value::Object(members));
-        }
-        if full {
-            section.insert("units".into(), own().map(|own| unit(own, None, Detail::Known)).collect());
-            let enemies = enemies.into_iter().map(|(side, seen)| unit(seen, Some(side), Detail::Seen));
-            section.insert("enemies".into(), enemies.collect());
-        }
-        section
     }
 
     /// What never changes: the map, the start places and the table of kinds.
@@ -240,7 +200,7 @@ impl World {
     }
 
     /// The data that a seat starts from.
-    pub(crate) fn match_data(&self, viewer: usize, role: Plane) -> Value {
+    pub(crate) fn match_data(&self, viewer: usize, role: Role) -> Value {
         let mut data = self.map_members();
         data.insert("side".into(), (*self.sides[viewer].name).into());
         data.insert("role".into(), role.name().into());
@@ -298,8 +258,8 @@ impl World {
                 "alloy": side.alloy,
                 "energy": side.energy,
                 "tally": tallies(side),
-                "controllers": [side.ground.controller, side.air.controller],
-                "limits": [format!("{:?}", side.ground.limits), format!("{:?}", side.air.limits)],
+                "controllers": side.seats.map(|seat| seat.controller),
+                "limits": side.seats.map(|seat| format!("{:?}", seat.limits)),
                 "units": side.units.iter().map(debug_unit).collect::<Vec<_>>(),
                 "buildings": side.buildings.iter().map(debug_building).collect::<Vec<_>>(),
                 "events": side.log.since(-1).map(|event| event.to_value()).collect::<Vec<_>>(),
@@ -317,7 +277,8 @@ impl World {
 }
 
 fn debug_unit(own: &Unit) -> Value {
-    let mut members = place(own.id, own.kind, own.at, own.hp);
+    let mut members = place(own.id, own.kind, own.at);
+    members.insert("hp".into(), own.hp.into());
     members.insert("cooldown".into(), own.cooldown.into());
     members.insert("load".into(), own.load.into());
     members.insert("order".into(), format!("{:?}", own.order).into());
@@ -325,7 +286,8 @@ fn debug_unit(own: &Unit) -> Value {
 }
 
 fn debug_building(own: &Building) -> Value {
-    let mut members = place(own.id, own.kind, own.at(), own.hp);
+    let mut members = place(own.id, own.kind, own.at());
+    members.insert("hp".into(), own.hp.into());
     members.insert("cooldown".into(), own.cooldown.into());
     members.insert("unfinished".into(), own.unfinished.into());
     members.insert("remaining".into(), own.remaining.into());
@@ -351,7 +313,7 @@ fn kind(kind: Kind) -> Value {
     let stats = kind.stats();
     let mut row = json!({
         "kind": stats.name,
-        "role": stats.plane.name(),
+        "role": stats.role.name(),
         "hp": stats.hp,
         "alloy": stats.alloy,
         "energy": stats.energy,
@@ -365,6 +327,9 @@ fn kind(kind: Kind) -> Value {
     });
     if let Some(maker) = stats.maker {
         row["maker"] = maker.name().into();
+    }
+    if let Some(building) = stats.requires {
+        row["requires"] = building.name().into();
     }
     row
 }

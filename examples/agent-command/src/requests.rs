@@ -1,6 +1,6 @@
-//! What the two commanders of a side can ask of each other (§22): kinds of request, and what each role answers.
+//! What the commanders of a side can ask of each other (§22): kinds of request, and what each role answers.
 
-use crate::schema::{ROLES, coordinate};
+use crate::schema::coordinate;
 use playerthree_game::{Fields, Schema, SignalKind, SignalLimits, SignalSkill, Signals, t};
 use std::sync::Arc;
 
@@ -37,18 +37,25 @@ pub(crate) fn signals() -> Signals {
     let target = t::literals(["army", "workers", "buildings"]).doc("What stands there.");
     Signals {
         kinds: vec![
-            kind("look", names(["ground"]), [x(), y()], "Asks for a scout over a place."),
-            kind("strike", names(ROLES), [("target", target), x(), y()], "Asks for an attack on a place."),
+            kind("look", names(["economy", "ground"]), [x(), y()], "Asks for a scout over a place."),
+            kind("guard", names(["economy"]), [x(), y()], "Asks for armed units at a place."),
+            kind(
+                "strike",
+                names(["ground", "air"]),
+                [("target", target), x(), y()],
+                "Asks for an attack on a place.",
+            ),
             kind(
                 "supply",
-                names(["air"]),
-                [("building", t::literals(["airfield", "reactor"]))],
-                "Asks for a building that the air needs.",
+                names(["ground", "air"]),
+                [("building", t::literals(["factory", "airfield", "reactor", "turret"]))],
+                "Asks for a building.",
             ),
         ],
         cards: [
-            ("ground".into(), vec![strikes(["army", "buildings"]), skill("supply")]),
-            ("air".into(), vec![skill("look"), strikes(["army", "workers"])]),
+            ("economy".into(), vec![skill("supply")]),
+            ("ground".into(), vec![skill("guard"), strikes(["army", "buildings"])]),
+            ("air".into(), vec![skill("look"), skill("guard"), strikes(["army", "workers"])]),
         ]
         .into(),
     }

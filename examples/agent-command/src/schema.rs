@@ -1,20 +1,20 @@
 //! The closed schemas of what a match shows (§3). Every maximum is one that the rules enforce.
 
 use crate::events::{KINDS, MAX_EVENTS};
-use crate::kinds::{BUILDINGS, Kind, MAX_AIR, MAX_BUILDINGS, MAX_GROUND, MAX_QUEUE, TILE, UNITS};
+use crate::kinds::{self, BUILDINGS, Kind, MAX_BUILDINGS, MAX_QUEUE, Role, TILE, UNITS};
 use crate::map::{MAX_SIZE, MIN_SIZE, PATCH_ALLOY, PATCHES};
-use crate::options::{MAX_START, MAX_TICKS, MAX_WORKERS, MIN_TICKS};
+use crate::options::{MAX_START, MAX_TICKS, MAX_WORKERS, MIN_TICKS, SIGNALLING};
 use crate::world::MAX_STOCK;
 use playerthree_game::{Schema, t};
 
 /// The declared sides.
 pub(crate) const SIDES: [&str; 4] = ["red", "blue", "green", "gold"];
 /// The declared roles, which are also the observation's sections.
-pub(crate) const ROLES: [&str; 2] = ["ground", "air"];
+pub(crate) const ROLES: [&str; 3] = [Role::Economy.name(), Role::Ground.name(), Role::Air.name()];
 /// Events in a view.
 pub(crate) const VIEW_EVENTS: usize = 12;
 
-const MAX_UNITS: u64 = (MAX_GROUND + MAX_AIR) as u64;
+const MAX_UNITS: u64 = kinds::MAX_UNITS as u64;
 /// A placement spot can lie beside the target by this much, in points; the map's edge clamps it.
 const MAX_POINT: i64 = MAX_SIZE as i64 * TILE as i64 - 1;
 /// The host may step a match that is over.
@@ -143,25 +143,54 @@ pub(crate) fn event() -> Schema {
     ])
 }
 
-fn section(plane: &str) -> Schema {
-    let own = if plane == "air" { MAX_AIR } else { MAX_GROUND };
-    let enemies = 3 * own as u64;
+/// What a section says of the side's own units of its role: how many always, which only in full detail.
+fn own_units(role: Role) -> Vec<Field> {
+    let most = role.cap() as i64;
+    vec![
+        ("count", t::int(0, most).doc("Your units of this role.")),
+        ("idle", t::int(0, most)),
+        ("hurt", t::int(0, most).doc("Those below half of their hit points.")),
+        ("units", t::opt(t::list(own_unit(), role.cap() as u64)).doc("Your units; only in full detail.")),
+    ]
+}
+
+fn economy_section() -> Schema {
+    t::obj(with(own_units(Role::Economy), [("patches", t::opt(patches()))]))
+}
+
+/// Units that live on the ground, or in the air, whoever commands them.
+fn units_on(role: Role) -> u64 {
+    let air = Role::Air.cap() as u64;
+    if role == Role::Air { air } else { MAX_UNITS - air }
+}
+
+fn strangers(role: Role) -> Vec<Field> {
+    let (enemies, allies) = (3 * units_on(role), 2 * units_on(role));
     let nearest = t::obj(with(place(), [("kind", unit_kind()), ("side", side())]));
-    t::obj([
-        ("count", t::int(0, own as i64).doc("Your units of this plane.")),
-        ("idle", t::int(0, own as i64)),
-        ("armed", t::int(0, own as i64).doc("Those with a weapon.")),
-        ("hurt", t::int(0, own as i64).doc("Those below half of their hit points.")),
-        ("enemyCount", t::int(0, enemies as i64).doc("Enemy units of this plane in sight.")),
-        ("nearest", t::opt(nearest).doc("The enemy unit of this plane nearest to your first building.")),
-        ("units", t::opt(t::list(own_unit(), own as u64)).doc("Your units; only in full detail.")),
+    vec![
+        ("enemyCount", t::int(0, enemies as i64).doc("Enemy units in sight.")),
+        ("nearest", t::opt(nearest).doc("The enemy unit nearest to your first building.")),
         ("enemies", t::opt(t::list(other_unit(), enemies)).doc("Enemy units in sight; only in full detail.")),
-    ])
+        ("allies", t::opt(t::list(other_unit(), allies)).doc("Units of your allies; only in full detail.")),
+    ]
+}
+
+fn ground_section() -> Schema {
+    let buildings = |sides: u64| t::list(other_building(), sides * MAX_BUILDINGS as u64);
+    let standing = [
+        ("enemyBuildingCount", t::int(0, 3 * MAX_BUILDINGS as i64).doc("Enemy buildings in sight.")),
+        ("enemyBuildings", t::opt(buildings(3)).doc("Enemy buildings in sight; only in full detail.")),
+        ("allyBuildings", t::opt(buildings(2)).doc("Buildings of your allies; only in full detail.")),
+    ];
+    t::obj(with(with(own_units(Role::Ground), strangers(Role::Ground)), standing))
+}
+
+fn air_section() -> Schema {
+    t::obj(with(own_units(Role::Air), strangers(Role::Air)))
 }
 
 /// What a seat observes. `signals` is the generated member, which the host fills in.
 pub(crate) fn observation(signals: Schema) -> Schema {
-    let others = 3 * MAX_BUILDINGS as u64;
     t::obj([
         ("tick", tick()),
         ("side", side().doc("Your side.")),
@@ -169,16 +198,10 @@ pub(crate) fn observation(signals: Schema) -> Schema {
         ("outcome", outcome().doc("Of your side.")),
         ("alloy", stock().doc("Alloy in store.")),
         ("energy", stock().doc("Energy in store.")),
-        ("ground", section("ground").doc("Ground units: a summary, and lists in full detail.")),
-        ("air", section("air").doc("Air units: a summary, and lists in full detail.")),
-        ("buildings", t::list(own_building(), MAX_BUILDINGS as u64).doc("Your buildings.")),
-        ("enemyBuildings", t::list(other_building(), others).doc("Enemy buildings in sight.")),
-        ("allyUnits", t::list(other_unit(), 2 * MAX_UNITS).doc("Units of your allies.")),
-        (
-            "allyBuildings",
-            t::list(other_building(), 2 * MAX_BUILDINGS as u64).doc("Buildings of your allies."),
-        ),
-        ("patches", patches()),
+        ("buildings", t::list(own_building(), MAX_BUILDINGS as u64).doc("Your buildings, of every role.")),
+        ("economy", economy_section().doc("Your workers and the alloy left to dig.")),
+        ("ground", ground_section().doc("Your army, and everything else that stands on the ground.")),
+        ("air", air_section().doc("Your scouts and gunships, and whatever else flies.")),
         ("sides", standings([])),
         ("events", t::list(event(), MAX_EVENTS as u64).doc("What you saw happen, oldest first.")),
         ("signals", signals),
@@ -215,6 +238,7 @@ fn kinds() -> Schema {
             ("cooldown", t::int(0, 100).doc("Ticks between shots.")),
             ("hitsAir", t::bool()),
             ("maker", t::opt(building_kind()).doc("The building that produces it.")),
+            ("requires", t::opt(building_kind()).doc("The building you must have in work to begin it.")),
         ]),
         (UNITS.len() + BUILDINGS.len()) as u64,
     )
@@ -351,6 +375,18 @@ pub(crate) fn options() -> Schema {
     t::obj([
         ("size", t::opt(t::int(i64::from(MIN_SIZE), i64::from(MAX_SIZE))).doc("Tiles, default 32.")),
         ("maxTicks", t::opt(t::int(MIN_TICKS, MAX_TICKS)).doc("Time limit, default 9000: 15 minutes.")),
-        ("start", t::opt(start.replace_on_merge()).doc("What every side starts with.")),
+        (
+            "start",
+            t::opt(start.replace_on_merge()).doc(
+                "What every side starts with. A later layer of options replaces the whole of it, so that the stock of \
+                 one does not mix with the workers of another.",
+            ),
+        ),
+        ("seed", t::opt(t::int(0, i64::from(u32::MAX))).doc("The map's seed; default the match's.")),
+        (
+            "signals",
+            t::opt(t::literals(SIGNALLING))
+                .doc("How freely teammates may signal: all as declared (default), one open request each, or none."),
+        ),
     ])
 }

@@ -3,7 +3,7 @@
 //! The state holds no hash map and no float, so equal inputs give equal states on every machine.
 
 use crate::events::Log;
-use crate::kinds::{Kind, MAX_BUILDINGS, Plane};
+use crate::kinds::{Kind, MAX_BUILDINGS, Role};
 use crate::map::{Map, PATCH_ALLOY, Point, Tile};
 use crate::options::Options;
 use crate::rng::Rng;
@@ -127,7 +127,7 @@ pub(crate) struct Tally {
 /// A seat's owner restrictions (§7), those that the mandate names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Most units of the seat's plane under attack or advance orders.
+    /// Most units of the seat's role under attack or advance orders.
     pub(crate) max_attackers: Option<usize>,
     /// Alloy that production and construction must leave.
     pub(crate) reserve_alloy: Option<i32>,
@@ -160,36 +160,36 @@ pub(crate) struct Side {
     pub(crate) buildings: Vec<Building>,
     pub(crate) tally: Tally,
     pub(crate) log: Log,
-    pub(crate) ground: SeatState,
-    pub(crate) air: SeatState,
+    /// Who holds its seats, by role in declaration order.
+    pub(crate) seats: [SeatState; Role::ALL.len()],
     /// The side's own source of ids, so that they tell nothing of other sides.
     ids: Rng,
 }
 
 impl Side {
-    pub(crate) fn seat(&self, plane: Plane) -> &SeatState {
-        match plane {
-            Plane::Ground => &self.ground,
-            Plane::Air => &self.air,
-        }
+    pub(crate) fn seat(&self, role: Role) -> &SeatState {
+        &self.seats[role as usize]
     }
 
-    pub(crate) fn seat_mut(&mut self, plane: Plane) -> &mut SeatState {
-        match plane {
-            Plane::Ground => &mut self.ground,
-            Plane::Air => &mut self.air,
-        }
+    pub(crate) fn seat_mut(&mut self, role: Role) -> &mut SeatState {
+        &mut self.seats[role as usize]
     }
 
-    pub(crate) fn has_base(&self) -> bool {
-        self.buildings.iter().any(|building| building.kind == Kind::Base && building.works())
+    /// Whether it has a building of this kind that works.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.buildings.iter().any(|building| building.kind == kind && building.works())
     }
 
-    /// Units of a plane, those in production included.
-    pub(crate) fn count(&self, plane: Plane) -> usize {
-        let living = self.units.iter().filter(|unit| unit.kind.stats().plane == plane).count();
+    /// Whether it has the building that beginning one of these takes.
+    pub(crate) fn knows(&self, kind: Kind) -> bool {
+        kind.stats().requires.is_none_or(|building| self.has(building))
+    }
+
+    /// Units of a role, those in production included.
+    pub(crate) fn count(&self, role: Role) -> usize {
+        let living = self.units.iter().filter(|unit| unit.kind.stats().role == role).count();
         let coming = self.buildings.iter().flat_map(|building| &building.queue);
-        living + coming.filter(|kind| kind.stats().plane == plane).count()
+        living + coming.filter(|kind| kind.stats().role == role).count()
     }
 
     pub(crate) fn unit(&self, id: Id) -> Option<&Unit> {
@@ -252,6 +252,7 @@ pub(crate) struct World {
 
 /// What every side starts with, at the first corner.
 const FIRST_AIRFIELD: Tile = Tile { x: 8, y: 5 };
+const FIRST_SOLDIERS: [Tile; 2] = [Tile { x: 8, y: 7 }, Tile { x: 7, y: 8 }];
 const FIRST_WORKERS: [Tile; 6] = [
     Tile { x: 4, y: 6 },
     Tile { x: 6, y: 4 },
@@ -264,7 +265,7 @@ const FIRST_WORKERS: [Tile; 6] = [
 impl World {
     /// The world of a seed. `parties` partitions the sides, which are in manifest order.
     pub(crate) fn new(seed: u32, options: &Options, sides: &[Name], parties: &[Vec<usize>]) -> Self {
-        let map = Arc::new(Map::generate(seed, options.size));
+        let map = Arc::new(Map::generate(options.map_seed.unwrap_or(seed), options.size));
         let patches = vec![PATCH_ALLOY; map.patches().len()];
         let party = Party {
             sight: Sight::default(),
@@ -293,8 +294,7 @@ impl World {
                 buildings: Vec::with_capacity(MAX_BUILDINGS),
                 tally: Tally::default(),
                 log: Log::default(),
-                ground: SeatState::default(),
-                air: SeatState::default(),
+                seats: [SeatState::default(); Role::ALL.len()],
                 ids: Rng::new(seed, 16 + corners[&index] as u64),
             });
             world.settle(index, options.workers);
@@ -312,6 +312,10 @@ impl World {
         for tile in FIRST_WORKERS.into_iter().take(workers) {
             let tile = self.map.turned(tile, corner);
             self.muster(side, Kind::Worker, tile.centre());
+        }
+        for tile in FIRST_SOLDIERS {
+            let tile = self.map.turned(tile, corner);
+            self.muster(side, Kind::Soldier, tile.centre());
         }
         self.muster(side, Kind::Scout, airfield.centre());
     }

@@ -172,12 +172,50 @@ fn unplayable_setups_are_refused() {
         json!({ "start": { "alloy": 5001 } }),
         json!({ "start": { "workers": 0 } }),
         json!({ "size": "32" }),
+        json!({ "seed": -1 }),
+        json!({ "seed": 4_294_967_296_u64 }),
+        json!({ "signals": "some" }),
     ] {
         assert!(
             AgentCommand.create(&setup(1, &["red", "blue"], Some(options.clone()))).is_err(),
             "{options}"
         );
     }
+}
+
+/// §10: the map's seed can be another than the match's, and every other thing stays the match's own.
+#[test]
+fn an_option_draws_the_map_of_another_seed() {
+    let terrain = |seed, options| {
+        start(&setup(seed, &["red", "blue"], options)).observer_view().unwrap()["map"]["terrain"].clone()
+    };
+    assert_eq!(terrain(1, Some(json!({ "seed": 2 }))), terrain(2, None));
+    assert_ne!(terrain(1, None), terrain(2, None));
+}
+
+/// §3: starting stock is one object in layers of options: a later layer replaces the whole of it.
+#[test]
+fn starting_stock_is_replaced_as_a_whole() {
+    let options = manifest().match_options.clone().unwrap();
+    let host = json!({ "size": 40, "start": { "alloy": 900, "workers": 6 } });
+    let merged = playerthree_schema::merge(&options, &host, &json!({ "start": { "energy": 300 } }));
+    assert_eq!(merged, json!({ "size": 40, "start": { "energy": 300 } }));
+}
+
+/// §10, §22: a match narrows how freely teammates may signal, or turns signals off.
+#[test]
+fn an_option_narrows_signals_or_turns_them_off() {
+    use playerthree_game::Name;
+    let manifest = manifest();
+    let look = json!({ "kind": "signal", "signal": { "kind": "look", "x": 1, "y": 1, "to": "air" } });
+    let answers = |signals| {
+        let game = start(&setup(1, &["red", "blue"], Some(json!({ "signals": signals }))));
+        let mut board = SignalBoard::new(&manifest, game.signal_limits()).unwrap();
+        [0, 1].map(|_| board.apply(&Name::from("ground"), &look, 0).is_ok())
+    };
+    assert_eq!(answers("all"), [true, true]);
+    assert_eq!(answers("one"), [true, false]);
+    assert_eq!(answers("none"), [false, false]);
 }
 
 /// §10: allies see, win and rank together, and a forfeit of one leaves the other in play.
@@ -188,8 +226,8 @@ fn allies_share_outcome_rank_and_sight() {
     alliances.insert("west".to_owned(), vec!["blue".into(), "green".into()]);
     let setup = Setup { alliances: Some(alliances), ..setup(3, &SIDES, None) };
     let mut game = start(&setup);
-    let observed = game.observe(&Seat::new("red", "ground"), -1, &[]);
-    assert_eq!(observed["allyBuildings"].as_array().unwrap().len(), 2);
+    let observed = game.observe(&Seat::new("red", "ground"), -1, &all_sections());
+    assert_eq!(observed["ground"]["allyBuildings"].as_array().unwrap().len(), 2);
     game.forfeit("blue").unwrap();
     game.step();
     assert_eq!(game.outcome("blue"), Outcome::Running);
@@ -227,42 +265,48 @@ fn ranks_follow_the_order_of_defeat_and_time_draws() {
 fn mandate_limits_are_enforced() {
     use playerthree_game::{Context, Controller, SeatInfo, Source};
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ "start": { "alloy": 500 } }))));
-    let seat = Seat::new("red", "ground");
-    let observed = game.observe(&seat, -1, &all_sections());
-    let worker = observed["ground"]["units"][0]["id"].clone();
+    let observed = game.observe(&Seat::new("red", "ground"), -1, &all_sections());
+    let worker = observed["economy"]["units"][0]["id"].clone();
+    let soldier = observed["ground"]["units"][0]["id"].clone();
     let base = observed["buildings"][0]["id"].clone();
     let limits = json!({ "maxAttackers": 0, "reserveAlloy": 500, "noBuild": true });
-    game.set_seat_info(
-        &seat,
-        &SeatInfo { controller: Controller::Agent, mandate: json!({ "limits": limits }) },
-    );
+    let info = SeatInfo { controller: Controller::Agent, mandate: json!({ "limits": limits }) };
     let intents = [
-        json!({ "kind": "advance", "units": [worker], "x": 900, "y": 900 }),
-        json!({ "kind": "produce", "building": base, "unit": "worker" }),
-        json!({ "kind": "build", "unit": worker, "building": "factory", "col": 9, "row": 9 }),
+        ("ground", json!({ "kind": "advance", "units": [soldier], "x": 900, "y": 900 })),
+        ("economy", json!({ "kind": "produce", "building": base, "unit": "worker" })),
+        ("economy", json!({ "kind": "build", "unit": worker, "building": "factory", "col": 9, "row": 9 })),
     ];
-    let owner = Context { source: Source::Owner, owner_roles: Some(vec!["ground".into()]) };
-    for intent in intents {
+    for (role, intent) in intents {
+        let seat = Seat::new("red", role);
+        game.set_seat_info(&seat, &info);
+        let owner = Context { source: Source::Owner, owner_roles: Some(vec![role.into()]) };
         assert_eq!(game.apply(&seat, &intent, &context()), Err("limit"), "{intent}");
         assert_eq!(game.apply(&seat, &intent, &owner), Ok(()), "{intent}");
     }
     assert_eq!(game.view("blue", ViewKind::Periodic)["sides"][0]["controllers"]["ground"], "agent");
 }
 
-/// §4 "Owner control": an owner of both roles commands both planes; nobody else leaves their own.
+/// §4 "Owner control": an owner of several roles commands all of them; nobody else leaves their own.
 #[test]
-fn planes_belong_to_their_roles() {
+fn units_and_buildings_belong_to_their_roles() {
     use playerthree_game::{Context, Source};
     let mut game = start(&setup(1, &["red", "blue"], None));
-    let [ground, air] = ROLES.map(|role| Seat::new("red", role));
+    let [economy, ground, air] = ROLES.map(|role| Seat::new("red", role));
     let scout = game.observe(&air, -1, &all_sections())["air"]["units"][0]["id"].clone();
     let fly = json!({ "kind": "move", "units": [scout], "x": 900, "y": 900 });
-    assert_eq!(game.apply(&ground, &fly, &context()), Err("wrong_plane"));
+    assert_eq!(game.apply(&ground, &fly, &context()), Err("wrong_role"));
     let owner = |roles: &[&str]| Context {
         source: Source::Owner,
         owner_roles: Some(roles.iter().map(|role| (*role).into()).collect()),
     };
-    assert_eq!(game.apply(&ground, &fly, &owner(&["ground"])), Err("wrong_plane"));
+    assert_eq!(game.apply(&ground, &fly, &owner(&["ground"])), Err("wrong_role"));
     assert_eq!(game.apply(&ground, &fly, &owner(&["ground", "air"])), Ok(()));
     assert_eq!(game.apply(&air, &fly, &context()), Ok(()));
+    let buildings = game.observe(&economy, -1, &[])["buildings"].clone();
+    let [base, airfield] = [0, 1].map(|place| buildings[place]["id"].clone());
+    let produce = |maker: &Value, unit| json!({ "kind": "produce", "building": maker, "unit": unit });
+    assert_eq!(game.apply(&ground, &produce(&base, "worker"), &context()), Err("wrong_role"));
+    assert_eq!(game.apply(&economy, &produce(&airfield, "scout"), &context()), Err("wrong_role"));
+    assert_eq!(game.apply(&economy, &produce(&base, "worker"), &context()), Ok(()));
+    assert_eq!(game.apply(&air, &produce(&airfield, "scout"), &context()), Ok(()));
 }

@@ -99,7 +99,7 @@ fn hidden_acts_leave_the_other_side_unchanged() {
     for _ in 0..40 {
         // Blue's workers and base act; its scout stays at home.
         for (seat, bot) in &mut busy.bots {
-            if &*seat.team == "blue" && &*seat.role == "ground" {
+            if &*seat.team == "blue" && &*seat.role != "air" {
                 for intent in bot.think(&busy.game.observe(seat, -1, &all_sections())) {
                     let _ = busy.game.apply(seat, &intent, &common::context());
                 }

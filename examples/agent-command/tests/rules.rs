@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 /// The match option that sets the starting stock.
 const START: &str = "start";
 
+fn economy() -> Seat {
+    Seat::new("red", "economy")
+}
+
 fn ground() -> Seat {
     Seat::new("red", "ground")
 }
@@ -19,8 +23,9 @@ fn observe(game: &dyn GameMatch) -> Value {
     game.observe(&ground(), -1, &all_sections())
 }
 
+/// An order of the economy's commander.
 fn order(game: &mut dyn GameMatch, intent: &Value) {
-    game.apply(&ground(), intent, &context()).unwrap();
+    game.apply(&economy(), intent, &context()).unwrap();
 }
 
 fn run(game: &mut dyn GameMatch, ticks: u32) {
@@ -37,13 +42,13 @@ fn kinds(game: &dyn GameMatch, seat: &Seat) -> Vec<String> {
 #[test]
 fn workers_gather_again_and_again() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 0, "workers": 1 } }))));
-    let worker = observe(&*game)["ground"]["units"][0]["id"].clone();
+    let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
     order(&mut *game, &json!({ "kind": "gather", "units": [worker], "patch": "p_0" }));
     run(&mut *game, 200);
     let observed = observe(&*game);
     let alloy = observed["alloy"].as_i64().unwrap();
     assert!((15..=40).contains(&alloy) && alloy % 5 == 0, "{alloy}");
-    assert!(observed["patches"][0].as_i64().unwrap() <= 1000 - alloy);
+    assert!(observed["economy"]["patches"][0].as_i64().unwrap() <= 1000 - alloy);
     assert_eq!(game.report("red")["gathered"], alloy);
 }
 
@@ -51,7 +56,7 @@ fn workers_gather_again_and_again() {
 #[test]
 fn a_factory_rises_and_makes_soldiers() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 210 } }))));
-    let worker = observe(&*game)["ground"]["units"][0]["id"].clone();
+    let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
     order(&mut *game, &json!({ "kind": "build", "unit": worker, "building": "factory", "col": 8, "row": 8 }));
     assert_eq!(observe(&*game)["alloy"], 210);
     run(&mut *game, 350);
@@ -59,20 +64,40 @@ fn a_factory_rises_and_makes_soldiers() {
     assert_eq!(observed["alloy"], 60);
     let factory = &observed["buildings"][2];
     assert_eq!((&factory["kind"], &factory["done"]), (&json!("factory"), &json!(100)));
-    order(&mut *game, &json!({ "kind": "produce", "building": factory["id"], "unit": "soldier" }));
+    let produce = json!({ "kind": "produce", "building": factory["id"], "unit": "soldier" });
+    game.apply(&ground(), &produce, &context()).unwrap();
     assert_eq!(observe(&*game)["alloy"], 0);
     run(&mut *game, 99);
-    assert_eq!(observe(&*game)["ground"]["armed"], 0);
+    assert_eq!(observe(&*game)["ground"]["count"], 2);
     run(&mut *game, 1);
-    assert_eq!(observe(&*game)["ground"]["armed"], 1);
+    assert_eq!(observe(&*game)["ground"]["count"], 3);
     assert_eq!(kinds(&*game, &ground()), ["built", "produced"]);
+}
+
+/// What needs a building is refused without it, and allowed as soon as it works.
+#[test]
+fn technology_is_a_building_in_work() {
+    let options = json!({ START: { "alloy": 2000, "energy": 1000 } });
+    let mut game = start(&setup(1, &["red", "blue"], Some(options)));
+    let air = Seat::new("red", "air");
+    let observed = observe(&*game);
+    let [worker, other] = [0, 1].map(|index| observed["economy"]["units"][index]["id"].clone());
+    let build = |unit: &Value, building, col| json!({ "kind": "build", "unit": unit, "building": building, "col": col, "row": 8 });
+    let gunship = json!({ "kind": "produce", "building": observed["buildings"][1]["id"], "unit": "gunship" });
+    assert_eq!(game.apply(&air, &gunship, &context()), Err("needs_building"));
+    assert_eq!(game.apply(&economy(), &build(&other, "turret", 10), &context()), Err("needs_building"));
+    order(&mut *game, &build(&worker, "reactor", 8));
+    run(&mut *game, 100);
+    assert_eq!(game.apply(&air, &gunship, &context()), Err("needs_building"), "it still rises");
+    run(&mut *game, 200);
+    assert_eq!(game.apply(&air, &gunship, &context()), Ok(()));
 }
 
 /// Of two workers with money for one building, the second is told that it was blocked.
 #[test]
 fn a_building_that_cannot_be_paid_on_arrival_is_blocked() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 150 } }))));
-    let units = observe(&*game)["ground"]["units"].clone();
+    let units = observe(&*game)["economy"]["units"].clone();
     for (index, (col, row)) in [(8, 8), (8, 10)].into_iter().enumerate() {
         let unit = &units[index]["id"];
         order(
@@ -91,18 +116,18 @@ fn ground_units_walk_around_rocks() {
     for seed in 0..5 {
         let mut game = start(&setup(seed, &["red", "blue"], Some(json!({ "size": 40 }))));
         let rows = game.match_data(&ground()).unwrap()["terrain"].clone();
-        let worker = observe(&*game)["ground"]["units"][0]["id"].clone();
-        order(&mut *game, &json!({ "kind": "move", "units": [worker], "x": 3450, "y": 3350 }));
+        let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
+        order(&mut *game, &json!({ "kind": "move", "units": [worker], "x": 3450, "y": 850 }));
         for _ in 0..600 {
             game.step();
             let observed = observe(&*game);
-            let unit = &observed["ground"]["units"][0];
+            let unit = &observed["economy"]["units"][0];
             let [col, row] = ["x", "y"].map(|axis| unit[axis].as_u64().unwrap() as usize / 100);
             assert_eq!(&rows[row].as_str().unwrap()[col..=col], ".", "seed {seed}");
         }
         let observed = observe(&*game);
-        let unit = &observed["ground"]["units"][0];
-        assert_eq!((&unit["x"], &unit["y"], &unit["order"]), (&json!(3450), &json!(3350), &json!("idle")));
+        let unit = &observed["economy"]["units"][0];
+        assert_eq!((&unit["x"], &unit["y"], &unit["order"]), (&json!(3450), &json!(850), &json!("idle")));
     }
 }
 
@@ -113,6 +138,9 @@ fn destroying_the_base_wins() {
     let mut game = start(&setup(1, &["red", "blue"], Some(options)));
     let air = Seat::new("red", "air");
     let airfield = observe(&*game)["buildings"][1]["id"].clone();
+    let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
+    order(&mut *game, &json!({ "kind": "build", "unit": worker, "building": "reactor", "col": 8, "row": 8 }));
+    run(&mut *game, 300);
     for _ in 0..5 {
         game.apply(&air, &json!({ "kind": "produce", "building": airfield, "unit": "gunship" }), &context())
             .unwrap();

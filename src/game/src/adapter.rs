@@ -153,6 +153,11 @@ pub trait Bot: Send {
     /// The guarded match data, or null. Called once, before the first think.
     fn init(&mut self, _match_data: &Value) {}
 
+    /// The first tick at which the bot wants to think again. Before it, its host may spare the observation.
+    fn next_think(&self) -> u64 {
+        0
+    }
+
     /// Intents for the observation of this tick.
     fn think(&mut self, observation: &Value) -> Vec<Value>;
 }

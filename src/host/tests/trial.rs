@@ -158,7 +158,7 @@ fn allies_and_enemies_have_their_own_tiers() {
     tiers.teams = Some(teams.to_vec());
     play(&tiers);
     let made = game.0.lock().unwrap().clone();
-    assert_eq!(made.len(), 5, "a bot for every seat but the tested one: {made:?}");
+    assert_eq!(made.len(), 8, "a bot for every seat but the tested one: {made:?}");
     for (seat, level) in &made {
         let expected = if seat.contains("green") { "recruit" } else { "commander" };
         assert_eq!(level, expected, "{seat}");

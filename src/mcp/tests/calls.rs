@@ -94,7 +94,7 @@ async fn a_seat_token_holds_one_role() {
     let invalid = |code: &str| Some(json!({ "error": "invalid", "schemaCode": code, "path": ["role"] }));
     assert_eq!(role(json!(CANARY)).await.tool_error(), invalid("enum"));
     assert_eq!(role(json!([CANARY])).await.tool_error(), invalid("type"));
-    let own = role(json!("ground"));
+    let own = role(json!("economy"));
     let answering = async {
         let call = kept.recv().await.unwrap();
         assert_eq!(call.args, json!({}));

@@ -96,7 +96,7 @@ async fn agent_command_runs_and_every_result_conforms() {
     let mut last = -1;
     for _ in 0..20 {
         for (table, session) in [(&red, &sr), (&blue, &sb)] {
-            let seen = table.call(session, "game_observe", json!({ "role": "ground" })).await.structured();
+            let seen = table.call(session, "game_observe", json!({ "role": "economy" })).await.structured();
             let tick = seen["observation"]["tick"].as_i64().unwrap();
             assert!(tick >= last);
             last = tick;

@@ -48,7 +48,8 @@ fn a_broken_policy_fails_with_its_code() {
 #[test]
 fn wrong_words_are_answered_with_the_right_ones() {
     let source = b"function think() { return []; }";
-    for (arguments, hint) in [(["--role", "cook"], "ground, air"), (["--options", "{"], "not JSON")] {
+    for (arguments, hint) in [(["--role", "cook"], "economy, ground, air"), (["--options", "{"], "not JSON")]
+    {
         let output = run("policy.js", source, &arguments);
         assert!(!output.status.success() && told(&output).contains(hint), "{}", told(&output));
     }

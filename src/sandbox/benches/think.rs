@@ -53,7 +53,7 @@ struct Shown {
 /// allied against one and so see everything of each other.
 fn shown(at_least: usize) -> Shown {
     let teams: Vec<Name> = ["red", "blue", "green", "gold"].map(Into::into).to_vec();
-    let sections: Vec<Name> = ["ground", "air"].map(Into::into).to_vec();
+    let sections: Vec<Name> = ["economy", "ground", "air"].map(Into::into).to_vec();
     let alliances =
         BTreeMap::from([("most".into(), teams[..3].to_vec()), ("one".into(), teams[3..].to_vec())]);
     let options = json!({ "start": { "alloy": 5000, "energy": 5000, "workers": 6 } });

@@ -165,8 +165,10 @@ impl Match {
         if !self.tick().is_multiple_of(self.think_every()) {
             return Vec::new();
         }
+        let tick = self.tick();
         let bots = self.seats.values().filter(|state| state.acting == Acting::Bot);
-        let playing = bots.filter(|state| !self.outcome(&state.seat.team).is_final());
+        let due = bots.filter(|state| state.bot.as_ref().is_none_or(|bot| bot.next_think() <= tick));
+        let playing = due.filter(|state| !self.outcome(&state.seat.team).is_final());
         playing
             .map(|state| match state.controller {
                 Controller::Bot => (state.seat.clone(), Source::Bot),

@@ -59,24 +59,24 @@ fn a_won_game_is_over_with_outcomes_ranks_and_reports() {
 #[test]
 fn each_gate_refuses_with_its_own_code() {
     let mut game = agent_command(config());
-    let ground = Seat::new("red", "ground");
-    game.assign(&ground, agent("ann")).unwrap();
+    let economy = Seat::new("red", "economy");
+    game.assign(&economy, agent("ann")).unwrap();
     game.assign(&Seat::new("red", "air"), agent("ann")).unwrap();
     let stop = json!({ "kind": "stop", "units": [] });
     let gather = json!({ "kind": "gather", "units": ["e_1"], "patch": "p_0" });
     assert_eq!(act(&mut game, &Seat::new("red", "air"), Right::Agent, gather.clone()), Ack::ForbiddenRole);
-    game.set_scopes(&ground, &json!(["policy"])).unwrap();
-    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::Barred(Barred::OutOfScope));
-    game.set_scopes(&ground, &json!(["act"])).unwrap();
-    game.set_controller(&ground, Controller::Bot).unwrap();
-    assert_eq!(act(&mut game, &ground, Right::Agent, gather.clone()), Ack::Barred(Barred::NotController));
-    game.set_controller(&ground, Controller::Agent).unwrap();
-    assert!(matches!(act(&mut game, &ground, Right::Agent, gather), Ack::Game(_)));
+    game.set_scopes(&economy, &json!(["policy"])).unwrap();
+    assert_eq!(act(&mut game, &economy, Right::Agent, gather.clone()), Ack::Barred(Barred::OutOfScope));
+    game.set_scopes(&economy, &json!(["act"])).unwrap();
+    game.set_controller(&economy, Controller::Bot).unwrap();
+    assert_eq!(act(&mut game, &economy, Right::Agent, gather.clone()), Ack::Barred(Barred::NotController));
+    game.set_controller(&economy, Controller::Agent).unwrap();
+    assert!(matches!(act(&mut game, &economy, Right::Agent, gather), Ack::Game(_)));
     // The owner minted this seat for an agent and does not hold it in person.
-    assert_eq!(act(&mut game, &ground, Right::Owner, stop.clone()), Ack::Barred(Barred::NotController));
+    assert_eq!(act(&mut game, &economy, Right::Owner, stop.clone()), Ack::Barred(Barred::NotController));
     let burst = game.surface().manifest.control.intents.burst as usize;
     let acks: Vec<Ack> =
-        (0..burst + 1).map(|_| act(&mut game, &ground, Right::Agent, stop.clone())).collect();
+        (0..burst + 1).map(|_| act(&mut game, &economy, Right::Agent, stop.clone())).collect();
     assert_eq!(acks.last(), Some(&Ack::RateLimited));
 }
 

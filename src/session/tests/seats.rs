@@ -21,6 +21,9 @@ fn js() -> Artifact {
     Artifact { runtime: Runtime::Js, code: b"function think() { return [] }".as_slice().into() }
 }
 
+/// The place of that seat in the list of seats, which the manifest orders.
+const RED: usize = 1;
+
 fn red() -> Seat {
     Seat::new("red", "ground")
 }
@@ -63,7 +66,8 @@ fn the_table_of_presence_and_absence_holds() {
         game.agent_call_ended(&red(), 0);
         assert_eq!(mode(&game, &red(), PRESENCE_MS - 1), "live");
         assert_eq!(mode(&game, &red(), PRESENCE_MS), expected);
-        let info = &game.seats_json(PRESENCE_MS)[0];
+        let seats = game.seats_json(PRESENCE_MS);
+        let info = &seats[RED];
         assert_eq!(
             (&info["controller"], &info["aiPlayer"]),
             (&json!("agent"), &json!(true)),
@@ -82,7 +86,7 @@ fn other_people_see_no_private_part_of_a_seat() {
     for private in ["\"ann-secret-id\"", "scopes", "mandate", "botLevel", "policy\":{"] {
         assert!(!public.contains(private), "{private} in {public}");
     }
-    let own = &game.seats_json_for(&owner("ann-secret-id"), 0)[0];
+    let own = &game.seats_json_for(&owner("ann-secret-id"), 0)[RED];
     assert!(own["mandate"].is_object() && own["policy"]["version"] == 1);
 }
 

@@ -167,7 +167,7 @@ fn private_things_of_agent_command_reach_their_own_party_alone() {
         [agent_of("red", "ground"), agent_of("red", "air"), Reader::Owner("red"), Reader::Spectator("red")];
     all.assert_found_by("\"x\":1357", &red);
     let blue = [
-        agent_of("blue", "ground"),
+        agent_of("blue", "economy"),
         agent_of("blue", "air"),
         Reader::Owner("blue"),
         Reader::Spectator("blue"),

@@ -96,15 +96,15 @@ fn another_team_learns_nothing_from_a_signal() {
 fn signals_pass_every_gate_before_the_board() {
     let mut game = duel();
     let red = |game: &mut Match, right, intent| act(game, &air(), right, intent);
-    assert_eq!(red(&mut game, Right::Agent, look()), Ack::ForbiddenRole, "only ground sends a look");
+    assert_eq!(red(&mut game, Right::Agent, look()), Ack::ForbiddenRole, "the air sends no look");
     let supply =
-        json!({ "kind": "signal", "signal": { "kind": "supply", "building": "reactor", "to": "ground" } });
+        json!({ "kind": "signal", "signal": { "kind": "supply", "building": "reactor", "to": "economy" } });
     assert_eq!(red(&mut game, Right::Owner, supply.clone()), Ack::Barred(Barred::NotController));
     game.set_scopes(&air(), &json!(["policy"])).unwrap();
     assert_eq!(red(&mut game, Right::Agent, supply.clone()), Ack::Barred(Barred::OutOfScope));
     game.set_scopes(&air(), &json!(["act"])).unwrap();
     for malformed in [
-        json!({ "kind": "signal", "signal": { "kind": "supply", "building": "base", "to": "ground" } }),
+        json!({ "kind": "signal", "signal": { "kind": "supply", "building": "base", "to": "economy" } }),
         json!({ "kind": "signal", "signal": { "kind": "supply", "building": "reactor", "to": "air" } }),
         json!({ "kind": "signal", "signal": { "kind": "supply", "building": "reactor" } }),
         json!({ "kind": "signal", "signal": { "kind": "note", "text": "hello" } }),

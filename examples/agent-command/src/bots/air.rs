@@ -1,17 +1,18 @@
-//! The air commander: a scout on patrol, and gunships that fly together.
+//! The air's commander: a scout on patrol, and gunships that fly together.
 
-use super::sense::{Enemy, MatchData, Observation, OwnBuilding, OwnUnit, Spot};
-use super::{Doctrine, send};
+use super::plan::Purse;
+use super::sense::{MatchData, Observation, OwnBuilding, OwnUnit, Spot};
+use super::{Doctrine, produce, send};
 use crate::kinds::Kind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// Alloy that is left to the ground army before a gunship is ordered.
+/// Alloy that is left to the ground army when a gunship is ordered.
 const GROUND_SHARE: i64 = 120;
 
 pub(super) fn think(doctrine: &Doctrine, data: &MatchData, observation: &Observation) -> Vec<Value> {
     let mut out: Vec<Value> = patrol(data, observation).into_iter().collect();
     if doctrine.wing > 0 {
-        out.extend(produce(observation));
+        out.extend(make_gunship(doctrine, observation));
         out.extend(fly(doctrine, data, observation));
     }
     out
@@ -27,25 +28,19 @@ fn patrol(data: &MatchData, observation: &Observation) -> Option<Value> {
     Some(send("move", &[&scout.id], corners[(nearest + 1) % corners.len()]))
 }
 
-fn produce(observation: &Observation) -> Option<Value> {
-    let price = Kind::Gunship.stats();
-    let affordable = observation.alloy >= i64::from(price.alloy) + GROUND_SHARE
-        && observation.energy >= i64::from(price.energy);
-    let airfields = observation.buildings.iter().filter(|building| building.kind == "airfield");
-    let free = airfields.into_iter().find(|airfield| airfield.done == 100 && airfield.queue == 0);
-    free.filter(|_| affordable)
-        .map(|airfield| json!({ "kind": "produce", "building": airfield.id, "unit": "gunship" }))
+fn make_gunship(doctrine: &Doctrine, observation: &Observation) -> Option<Value> {
+    let mut airfields = observation.buildings.iter().filter(|building| building.kind == "airfield");
+    let free = airfields.find(|airfield| airfield.done == 100 && airfield.queue == 0)?;
+    let mut purse = Purse::of(doctrine, observation);
+    let possible = observation.has("reactor") && purse.pay(Kind::Gunship, GROUND_SHARE);
+    possible.then(|| produce(free, Kind::Gunship))
 }
 
 /// Gunships meet enemies near home, else attack once the wing is full.
 fn fly(doctrine: &Doctrine, data: &MatchData, observation: &Observation) -> Option<Value> {
     let home = observation.base().map(OwnBuilding::at)?;
     let idle: Vec<&OwnUnit> = observation.units("gunship").filter(|unit| unit.order == "idle").collect();
-    let enemies = observation.ground.enemies.iter().chain(&observation.air.enemies);
-    let threat = enemies
-        .filter(|enemy| enemy.kind != "scout" && enemy.at().is_within(home, doctrine.guard))
-        .min_by_key(|enemy| (enemy.at().distance_squared(home), enemy.at()));
-    let target = match threat.map(Enemy::at) {
+    let target = match observation.threat_near(home, doctrine.guard) {
         Some(at) => Some(at),
         None if idle.len() >= doctrine.wing => data.target(observation, home),
         None => None,

@@ -3,13 +3,15 @@
 //! A bot sees what its seat sees, acts through the same intents, and draws no randomness.
 
 mod air;
+mod economy;
 mod ground;
+mod plan;
 mod requests;
 mod sense;
 
-use crate::kinds::Plane;
+use crate::kinds::{Kind, Role};
 use playerthree_game::{Bot, Seat};
-use sense::{MatchData, Observation};
+use sense::{MatchData, Observation, OwnBuilding};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,6 +24,8 @@ pub(crate) struct Doctrine {
     pub(crate) factories: usize,
     /// Reactors to have.
     pub(crate) reactors: usize,
+    /// Turrets to have.
+    pub(crate) turrets: usize,
     /// Idle fighters that start an attack.
     pub(crate) group: usize,
     /// Soldiers per tank; zero makes no tanks.
@@ -38,6 +42,7 @@ const RECRUIT: Doctrine = Doctrine {
     workers: 5,
     factories: 1,
     reactors: 0,
+    turrets: 0,
     group: 2,
     soldiers_per_tank: 0,
     wing: 0,
@@ -48,6 +53,7 @@ const VETERAN: Doctrine = Doctrine {
     workers: 8,
     factories: 2,
     reactors: 1,
+    turrets: 0,
     group: 5,
     soldiers_per_tank: 0,
     wing: 2,
@@ -58,6 +64,7 @@ const COMMANDER: Doctrine = Doctrine {
     workers: 14,
     factories: 4,
     reactors: 1,
+    turrets: 0,
     group: 16,
     soldiers_per_tank: 6,
     wing: 4,
@@ -73,12 +80,12 @@ pub(crate) fn create(seat: &Seat, opponent: &str) -> Option<Box<dyn Bot>> {
         "commander" => COMMANDER,
         _ => return None,
     };
-    let plane = Plane::from_name(&seat.role)?;
-    Some(Box::new(Commander { plane, doctrine, data: MatchData::default(), wake: 0 }))
+    let role = Role::from_name(&seat.role)?;
+    Some(Box::new(Commander { role, doctrine, data: MatchData::default(), wake: 0 }))
 }
 
 struct Commander {
-    plane: Plane,
+    role: Role,
     doctrine: Doctrine,
     data: MatchData,
     /// The tick of the next look.
@@ -90,6 +97,10 @@ impl Bot for Commander {
         self.data = MatchData::deserialize(match_data).unwrap_or_default();
     }
 
+    fn next_think(&self) -> u64 {
+        self.wake
+    }
+
     fn think(&mut self, observation: &Value) -> Vec<Value> {
         let tick = observation.get("tick").and_then(Value::as_u64).unwrap_or(0);
         if tick < self.wake {
@@ -97,14 +108,20 @@ impl Bot for Commander {
         }
         self.wake = tick + self.doctrine.pause;
         let Ok(observation) = Observation::deserialize(observation) else { return Vec::new() };
-        let mut intents = match self.plane {
-            Plane::Ground => ground::think(&self.doctrine, &self.data, &observation),
-            Plane::Air => air::think(&self.doctrine, &self.data, &observation),
+        let mut intents = match self.role {
+            Role::Economy => economy::think(&self.doctrine, &self.data, &observation),
+            Role::Ground => ground::think(&self.doctrine, &self.data, &observation),
+            Role::Air => air::think(&self.doctrine, &self.data, &observation),
         };
         // Last, so that what a teammate asked for prevails over the bot's own plan.
-        intents.extend(requests::answer(self.plane, &observation));
+        intents.extend(requests::answer(self.role, &observation));
         intents
     }
+}
+
+/// An intent that orders one unit of a building.
+fn produce(maker: &OwnBuilding, kind: Kind) -> Value {
+    json!({ "kind": "produce", "building": maker.id, "unit": kind.name() })
 }
 
 /// An intent that sends these units to a place.

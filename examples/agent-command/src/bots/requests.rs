@@ -2,21 +2,21 @@
 
 use super::send;
 use super::sense::{Observation, OwnUnit, Request, Spot};
-use crate::kinds::Plane;
+use crate::kinds::Role;
 use serde_json::{Value, json};
 
 /// A request is met once a unit is as near to its place as this, in points.
 const THERE: i64 = 400;
 
-pub(super) fn answer(plane: Plane, observation: &Observation) -> Vec<Value> {
+pub(super) fn answer(role: Role, observation: &Observation) -> Vec<Value> {
     let open = observation.signals.inbox.iter().filter(|request| request.is_open());
-    open.flat_map(|request| answer_one(plane, observation, request)).collect()
+    open.flat_map(|request| answer_one(role, observation, request)).collect()
 }
 
-fn answer_one(plane: Plane, observation: &Observation, request: &Request) -> Vec<Value> {
+fn answer_one(role: Role, observation: &Observation, request: &Request) -> Vec<Value> {
     let update = |update: &str| json!({ "kind": "signal_update", "id": request.id, "update": update });
     let taken = request.state == "working";
-    let (units, order) = able(plane, observation, &request.kind);
+    let (units, order) = able(role, observation, &request.kind);
     let Some(place) = request.place().filter(|_| !units.is_empty()) else {
         return vec![update(if taken { "fail" } else { "decline" })];
     };
@@ -29,14 +29,11 @@ fn answer_one(plane: Plane, observation: &Observation, request: &Request) -> Vec
 }
 
 /// The units that can meet a request of this kind, and how they are sent. Bots build by their own plan alone.
-fn able<'a>(plane: Plane, observation: &'a Observation, kind: &str) -> (Vec<&'a OwnUnit>, &'static str) {
-    match (kind, plane) {
-        ("look", Plane::Air) => (observation.units("scout").take(1).collect(), "move"),
-        ("strike", Plane::Air) => (observation.units("gunship").collect(), "advance"),
-        ("strike", Plane::Ground) => {
-            let army = observation.ground.units.iter().filter(|unit| unit.kind != "worker");
-            (army.collect(), "advance")
-        }
+fn able<'a>(role: Role, observation: &'a Observation, kind: &str) -> (Vec<&'a OwnUnit>, &'static str) {
+    match (kind, role) {
+        ("look", Role::Air) => (observation.units("scout").take(1).collect(), "move"),
+        ("strike" | "guard", Role::Air) => (observation.units("gunship").collect(), "advance"),
+        ("strike" | "guard", Role::Ground) => (observation.ground.units.iter().collect(), "advance"),
         _ => (Vec::new(), "move"),
     }
 }

@@ -35,11 +35,10 @@ pub(super) struct Start {
 pub(super) struct Observation {
     pub(super) alloy: i64,
     pub(super) energy: i64,
+    pub(super) buildings: Vec<OwnBuilding>,
+    pub(super) economy: Section,
     pub(super) ground: Section,
     pub(super) air: Section,
-    pub(super) buildings: Vec<OwnBuilding>,
-    pub(super) enemy_buildings: Vec<Enemy>,
-    pub(super) patches: Vec<i64>,
     pub(super) sides: Vec<Standing>,
     #[serde(default)]
     pub(super) signals: Requests,
@@ -61,10 +60,12 @@ pub(super) struct Request {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct Section {
     pub(super) units: Vec<OwnUnit>,
     pub(super) enemies: Vec<Enemy>,
+    pub(super) enemy_buildings: Vec<Enemy>,
+    pub(super) patches: Vec<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -132,13 +133,31 @@ impl Observation {
         self.buildings.iter().filter(|building| building.kind == kind).count()
     }
 
+    /// Whether a building of this kind works.
+    pub(super) fn has(&self, kind: &str) -> bool {
+        self.buildings.iter().any(|building| building.kind == kind && building.done == 100)
+    }
+
+    /// Enemies in sight that can hurt or stand, scouts left aside.
+    pub(super) fn threats(&self) -> impl Iterator<Item = &Enemy> {
+        let enemies = self.ground.enemies.iter().chain(&self.air.enemies).chain(&self.ground.enemy_buildings);
+        enemies.filter(|enemy| enemy.kind != "scout")
+    }
+
+    /// The threat nearest to a place and not farther from it than this.
+    pub(super) fn threat_near(&self, place: Spot, range: i64) -> Option<Spot> {
+        let near = self.threats().map(Enemy::at).filter(|at| at.is_within(place, range));
+        near.min_by_key(|at| (at.distance_squared(place), *at))
+    }
+
     /// The first working base.
     pub(super) fn base(&self) -> Option<&OwnBuilding> {
         self.buildings.iter().find(|building| building.kind == "base" && building.done == 100)
     }
 
     pub(super) fn units<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a OwnUnit> {
-        self.ground.units.iter().chain(&self.air.units).filter(move |unit| unit.kind == kind)
+        let sections = [&self.economy, &self.ground, &self.air];
+        sections.into_iter().flat_map(|section| &section.units).filter(move |unit| unit.kind == kind)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Weapons: who shoots at whom, and what is destroyed.
 
 use crate::events::{Event, Happening};
-use crate::kinds::{Kind, Plane, Weapon};
+use crate::kinds::{Kind, Weapon};
 use crate::map::Point;
 use crate::world::{Id, Order, World};
 
@@ -160,6 +160,5 @@ impl World {
 }
 
 fn reaches(weapon: Weapon, kind: Kind) -> bool {
-    let flies = kind.stats().plane == Plane::Air && kind.stats().speed > 0;
-    weapon.hits_air || !flies
+    weapon.hits_air || !kind.stats().flies()
 }

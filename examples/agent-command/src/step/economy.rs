@@ -145,8 +145,9 @@ impl World {
             return;
         }
         self.sides[side].units[unit].order = Order::Idle;
-        let room = self.sides[side].buildings.len() < MAX_BUILDINGS && self.is_site_free(site);
-        if room && self.sides[side].pay(kind) {
+        let owner = &self.sides[side];
+        let possible = owner.buildings.len() < MAX_BUILDINGS && owner.knows(kind) && self.is_site_free(site);
+        if possible && self.sides[side].pay(kind) {
             self.place(side, kind, site, kind.stats().ticks);
         } else {
             self.sides[side].log.push(Event::new(self.tick, Happening::Blocked).of(kind, site.centre()));

@@ -1,4 +1,4 @@
-//! One tick of the world, in a fixed order: make, think and move, gather, shoot, look, judge.
+//! One tick of the world, in a fixed order: make, move and gather, shoot, judge, look. Whoever is out sees nothing more.
 //!
 //! Shots of one tick all land together, so no side profits from being stepped first.
 
@@ -22,8 +22,8 @@ impl World {
         self.make();
         self.carry_out_orders();
         self.shoot();
-        self.look();
         self.judge();
+        self.look();
     }
 
     /// Recomputes what each party sees and remembers.

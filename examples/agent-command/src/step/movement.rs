@@ -1,6 +1,6 @@
 //! Carrying out orders: who walks where, who stops to fight.
 
-use crate::kinds::{Plane, TILE};
+use crate::kinds::TILE;
 use crate::map::Point;
 use crate::world::{Order, Unit, World};
 
@@ -71,9 +71,10 @@ impl World {
     pub(super) fn walk(&mut self, side: usize, unit: usize, goal: Point) {
         let unit = &mut self.sides[side].units[unit];
         let stats = unit.kind.stats();
-        unit.at = match stats.plane {
-            Plane::Air => unit.at.towards(goal, stats.speed),
-            Plane::Ground => self.map.walk(unit.at, goal, stats.speed),
+        unit.at = if stats.flies() {
+            unit.at.towards(goal, stats.speed)
+        } else {
+            self.map.walk(unit.at, goal, stats.speed)
         };
     }
 }

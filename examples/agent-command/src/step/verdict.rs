@@ -1,6 +1,7 @@
 //! Who is out, who has won, and where everybody placed.
 
 use crate::events::{Event, Happening};
+use crate::kinds::Kind;
 use crate::world::World;
 use playerthree_game::Outcome;
 
@@ -36,7 +37,7 @@ impl World {
     }
 
     fn has_base(&self, party: usize) -> bool {
-        self.sides.iter().any(|side| side.party == party && side.has_base())
+        self.sides.iter().any(|side| side.party == party && side.has(Kind::Base))
     }
 
     fn settle_parties(&mut self, parties: &[usize], outcome: Outcome, rank: u32) {

@@ -7,7 +7,7 @@ use playerthree_game::{Bot, Context, Game, GameMatch, Name, Outcome, Seat, Setup
 use serde_json::Value;
 
 pub(crate) const SIDES: [&str; 4] = ["red", "blue", "green", "gold"];
-pub(crate) const ROLES: [&str; 2] = ["ground", "air"];
+pub(crate) const ROLES: [&str; 3] = ["economy", "ground", "air"];
 
 /// A match of these sides with these options.
 pub(crate) fn setup(seed: u32, teams: &[&str], options: Option<Value>) -> Setup {
@@ -60,7 +60,7 @@ impl Headless {
 
     fn think(&mut self) {
         for (seat, bot) in &mut self.bots {
-            if self.game.outcome(&seat.team).is_final() {
+            if bot.next_think() > self.game.tick() || self.game.outcome(&seat.team).is_final() {
                 continue;
             }
             let observation = self.game.observe(seat, -1, &all_sections());

@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub(crate) const MATCHES: usize = 8;
 pub(crate) const SEATS: usize = 8;
 
+const ECONOMY: &str = include_str!("../../../../examples/agent-command/src/knowledge/policies/economy.js");
 const GROUND: &str = include_str!("../../../../examples/agent-command/src/knowledge/policies/ground.js");
 const AIR: &str = include_str!("../../../../examples/agent-command/src/knowledge/policies/air.js");
 
@@ -78,6 +79,7 @@ pub(crate) fn policies(surface: &Surface, number: usize) -> Vec<Policy> {
         manifest.teams.iter().flat_map(|team| manifest.roles.iter().map(move |role| Seat::new(team, role)));
     let policy = |(place, seat): (usize, Seat)| {
         let (kind, artifact) = match place {
+            0..3 if &*seat.role == "economy" => ("honest script", js(ECONOMY)),
             0..3 if &*seat.role == "air" => ("honest script", js(AIR)),
             0..3 => ("honest script", js(GROUND)),
             3..6 => ("honest module", wasm(READER)),

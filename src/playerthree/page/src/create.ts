@@ -75,7 +75,7 @@ function ticTacToe(): HTMLElement {
 
 function agentCommand(): HTMLElement {
   const sides = select(SIDES, "red,blue");
-  const role = select([["ground", "Ground"], ["air", "Air"]], "ground");
+  const role = select([["economy", "Economy"], ["ground", "Ground"], ["air", "Air"]], "ground");
   const size = select(SIZES, "32");
   const tier = select(TIERS, "recruit");
   const begins = select(STARTS, "now", { "data-key": "starts" });

@@ -57,7 +57,7 @@ impl Intent {
             Self::Strike => {
                 signal(json!({ "kind": "strike", "target": "workers", "x": x, "y": 5, "to": "team" }))
             }
-            Self::Supply => signal(json!({ "kind": "supply", "building": "reactor", "to": "ground" })),
+            Self::Supply => signal(json!({ "kind": "supply", "building": "reactor", "to": "economy" })),
             Self::Update(id, update) => {
                 let update = UPDATES[usize::from(update)];
                 json!({ "kind": "signal_update", "id": format!("sg_{id}"), "update": update })

@@ -17,8 +17,8 @@ function ids(list) {
 function think(obs) {
   var out = [];
   if (!m) return out;
-  var units = obs.air.units || [];
-  var enemies = (obs.air.enemies || []).concat(obs.enemyBuildings);
+  var units = obs.air.units;
+  var enemies = obs.air.enemies.filter(function (e) { return e.kind !== 'scout'; });
   if (obs.ground.nearest) enemies.push(obs.ground.nearest);
   var home = m.starts.find(function (s) { return s.side === m.side; });
 
@@ -32,8 +32,9 @@ function think(obs) {
     }
   });
 
-  // 2. Gunships whenever both stocks allow it and the ground army keeps its share.
-  obs.buildings.forEach(function (b) {
+  // 2. Gunships whenever a reactor works, both stocks allow it and the ground army keeps its share.
+  var reactor = obs.buildings.some(function (b) { return b.kind === 'reactor' && b.done === 100; });
+  if (reactor) obs.buildings.forEach(function (b) {
     if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 200 && obs.energy >= 60) {
       out.push({ kind: 'produce', building: b.id, unit: 'gunship' });
     }

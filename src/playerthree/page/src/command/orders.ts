@@ -10,6 +10,8 @@ import { kindOf, type Building, type Entity, type Kind, type Scene, type Unit } 
 /** Units of one intent. */
 const UNITS_MAX = 32;
 const WORKER = "worker";
+/** The role of the workers. */
+const ECONOMY = "economy";
 /** How near a click has to be to mean a thing, in points. */
 const REACH = 75;
 
@@ -49,10 +51,11 @@ export class Orders {
     const diggers = patch ? units.filter((unit) => unit.kind === WORKER) : [];
     if (patch && diggers.length > 0) this.#each(scene, diggers, (ids) => ({ kind: "gather", units: ids, patch: patch.id }));
     const others = units.filter((unit) => !diggers.includes(unit));
-    const kind = fight ? "advance" : "move";
     const extent = scene.map.size * scene.map.tile - 1;
     const [x, y] = [at.x, at.y].map((value) => Math.min(extent, Math.max(0, Math.round(value))));
-    this.#each(scene, others, (ids) => ({ kind, units: ids, x, y }));
+    // Workers do not fight, and their role knows no advance.
+    const kind = (role: string) => (fight && role !== ECONOMY ? "advance" : "move");
+    this.#each(scene, others, (ids, role) => ({ kind: kind(role), units: ids, x, y }));
     return false;
   }
 
@@ -67,7 +70,7 @@ export class Orders {
     const chosen = selected.filter(isWorker);
     const worker = nearest(chosen.length > 0 ? chosen : this.mine(scene).filter(isWorker), centre, Infinity);
     if (!worker) return toast("There is no worker to build it.", "error");
-    this.#send("ground", [{ kind: "build", unit: worker.id, building, col, row }]);
+    this.#send(ECONOMY, [{ kind: "build", unit: worker.id, building, col, row }]);
   }
 
   /** Makes a unit where the queue is shortest. */
@@ -81,12 +84,12 @@ export class Orders {
     return scene.buildings.filter((one) => one.side === scene.side && one.kind === kind.maker && one.done >= 100);
   }
 
-  /** One intent for each plane and each handful of units. */
-  #each(scene: Scene, units: readonly Unit[], intent: (ids: string[]) => object): void {
-    for (const role of ["ground", "air"]) {
+  /** One intent for each role and each handful of units. */
+  #each(scene: Scene, units: readonly Unit[], intent: (ids: string[], role: string) => object): void {
+    for (const role of [ECONOMY, "ground", "air"]) {
       const ids = units.filter((unit) => kindOf(scene.map, unit.kind)?.role === role).map((unit) => unit.id);
       const intents: object[] = [];
-      for (let from = 0; from < ids.length; from += UNITS_MAX) intents.push(intent(ids.slice(from, from + UNITS_MAX)));
+      for (let from = 0; from < ids.length; from += UNITS_MAX) intents.push(intent(ids.slice(from, from + UNITS_MAX), role));
       if (intents.length > 0) this.#send(role, intents);
     }
   }

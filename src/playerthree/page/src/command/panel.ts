@@ -62,7 +62,7 @@ export class Panel {
     const kinds = scene.map.kinds.filter((kind) => roles.has(kind.role));
     const units = kinds.filter((kind) => kind.speed > 0);
     fill(this.#groups, ...["all", "idle", ...units.map((kind) => kind.kind)].map((group) => this.#group(group)));
-    const buildings = roles.has("ground") ? scene.map.kinds.filter((kind) => kind.speed === 0) : [];
+    const buildings = roles.has("economy") ? scene.map.kinds.filter((kind) => kind.speed === 0) : [];
     const makers = (title: string, some: readonly Kind[]) =>
       some.length > 0 && el("div", { class: "makerrow" }, el("span", { class: "dim" }, title), ...some.map((kind) => this.#maker(kind)));
     fill(this.#making, makers("Units", units), makers("Buildings", buildings));
