@@ -110,7 +110,7 @@ impl World {
 
     fn attack(&mut self, by: Commander<'_>, ids: &[Id], target: Id) -> Result<(), Refusal> {
         let units = self.own_units(by, ids)?;
-        let (_, seen) = self.visible_enemy(by.side, target).ok_or("no_such_target")?;
+        let seen = self.visible_enemy(by.side, target).ok_or("no_such_target")?;
         let armed = |unit: &usize| self.sides[by.side].units[*unit].kind.stats().weapon.is_some();
         if !units.iter().all(armed) {
             return Err("unarmed");

@@ -40,11 +40,10 @@ impl Sight {
     pub(crate) fn add(&mut self, from: Point, radius: u8) {
         let radius = usize::from(radius).min(MAX_SIGHT);
         let Tile { x, y } = from.tile();
-        for (row, bits) in (0..).zip(&mut self.rows) {
-            let half = usize::try_from(i32::abs(row - y)).ok().filter(|distance| *distance <= radius);
-            let Some(half) = half.map(|distance| HALF_WIDTHS[radius][distance].cast_signed()) else {
-                continue;
-            };
+        let middle = usize::try_from(y).unwrap_or(0);
+        let rows = self.rows.iter_mut().enumerate();
+        for (row, bits) in rows.take(middle + radius + 1).skip(middle.saturating_sub(radius)) {
+            let half = HALF_WIDTHS[radius][row.abs_diff(middle)].cast_signed();
             let (left, right) = ((x - half).max(0), (x + half).min(63));
             *bits |= (u64::MAX >> (63 - (right - left))) << left;
         }

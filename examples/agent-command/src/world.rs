@@ -372,15 +372,15 @@ impl World {
     }
 
     /// Where the enemy of this id stands, if the side sees it. A hidden one is the same as none.
-    pub(crate) fn visible_enemy(&self, side: usize, id: Id) -> Option<(Kind, Point)> {
+    pub(crate) fn visible_enemy(&self, side: usize, id: Id) -> Option<Point> {
         let enemies = (0..self.sides.len()).filter(|other| self.are_enemies(side, *other));
         enemies
             .filter_map(|enemy| {
                 let enemy = &self.sides[enemy];
-                let unit = enemy.unit(id).map(|unit| (unit.kind, unit.at));
-                unit.or_else(|| enemy.building(id).map(|building| (building.kind, building.at())))
+                let unit = enemy.unit(id).map(|unit| unit.at);
+                unit.or_else(|| enemy.building(id).map(Building::at))
             })
-            .find(|(_, at)| self.sees(side, *at))
+            .find(|at| self.sees(side, *at))
     }
 
     /// Whether a building may stand here, as far as this side can tell.

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::random::Random;
 use common::{Headless, ROLES, SIDES, all_sections, context, seats, setup, start};
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Checked, Game, GameMatch, Outcome, Seat, Setup, SignalBoard, ViewKind};
@@ -37,36 +38,31 @@ fn assert_conforms(manifest: &Checked, game: &dyn GameMatch, seats: &[Seat]) {
     manifest.observer.as_ref().unwrap().validate(&game.observer_view().unwrap()).unwrap();
 }
 
-fn random(state: &mut u64, bound: u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) % bound
-}
-
 /// An intent of the manifest's shape that names real and invented things.
-fn random_intent(game: &dyn GameMatch, state: &mut u64) -> Value {
+fn random_intent(game: &dyn GameMatch, random: &mut Random) -> Value {
     let truth = game.debug_view().unwrap();
     let sides = truth["sides"].as_array().unwrap();
-    let entity = |state: &mut u64| {
-        let side = &sides[random(state, sides.len() as u64) as usize];
-        let list = if random(state, 3) == 0 { &side["buildings"] } else { &side["units"] };
+    let entity = |random: &mut Random| {
+        let side = &sides[random.below(sides.len() as u64) as usize];
+        let list = if random.below(3) == 0 { &side["buildings"] } else { &side["units"] };
         let list = list.as_array().unwrap();
-        let chosen = list.get(random(state, list.len() as u64 + 1) as usize);
+        let chosen = list.get(random.below(list.len() as u64 + 1) as usize);
         chosen.map_or(json!("e_1"), |thing| thing["id"].clone())
     };
-    let units: Vec<Value> = (0..random(state, 4)).map(|_| entity(state)).collect();
-    let (x, y) = (random(state, 4000), random(state, 4000));
-    let unit_kind = ["worker", "soldier", "tank", "scout", "gunship"][random(state, 5) as usize];
-    let building_kind = ["base", "factory", "airfield", "reactor", "turret"][random(state, 5) as usize];
-    match random(state, 7) {
+    let units: Vec<Value> = (0..random.below(4)).map(|_| entity(random)).collect();
+    let (x, y) = (random.below(4000), random.below(4000));
+    let unit_kind = ["worker", "soldier", "tank", "scout", "gunship"][random.below(5) as usize];
+    let building_kind = ["base", "factory", "airfield", "reactor", "turret"][random.below(5) as usize];
+    match random.below(7) {
         0 => json!({ "kind": "move", "units": units, "x": x, "y": y }),
         1 => json!({ "kind": "advance", "units": units, "x": x, "y": y }),
-        2 => json!({ "kind": "attack", "units": units, "target": entity(state) }),
+        2 => json!({ "kind": "attack", "units": units, "target": entity(random) }),
         3 => json!({ "kind": "stop", "units": units }),
-        4 => json!({ "kind": "gather", "units": units, "patch": format!("p_{}", random(state, 50)) }),
+        4 => json!({ "kind": "gather", "units": units, "patch": format!("p_{}", random.below(50)) }),
         5 => {
-            json!({ "kind": "build", "unit": entity(state), "building": building_kind, "col": x / 100, "row": y / 100 })
+            json!({ "kind": "build", "unit": entity(random), "building": building_kind, "col": x / 100, "row": y / 100 })
         }
-        _ => json!({ "kind": "produce", "building": entity(state), "unit": unit_kind }),
+        _ => json!({ "kind": "produce", "building": entity(random), "unit": unit_kind }),
     }
 }
 
@@ -100,7 +96,7 @@ fn outputs_of_bot_games_validate() {
 #[test]
 fn refused_intents_change_nothing() {
     let manifest = manifest();
-    let mut state = 11;
+    let mut random = Random::new(11);
     let mut refusals = std::collections::BTreeSet::new();
     for seed in 0..3 {
         let setup = setup(
@@ -111,7 +107,7 @@ fn refused_intents_change_nothing() {
         let mut game = start(&setup);
         for _ in 0..250 {
             for seat in seats(&setup.teams) {
-                let intent = random_intent(&*game, &mut state);
+                let intent = random_intent(&*game, &mut random);
                 let before = game.debug_view();
                 if let Err(code) = game.apply(&seat, &intent, &context()) {
                     assert_eq!(game.debug_view(), before, "{code}");

@@ -40,6 +40,28 @@ fn replay(
     }
 }
 
+/// Where the hashes stand that every build must come to. `UPDATE_GOLDEN=1` writes them anew.
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/states.txt");
+
+/// The state is the same in every build: debug and release, on whatever machine, come to the recorded hashes.
+#[test]
+fn every_build_comes_to_the_recorded_states() {
+    let mut game = Headless::new(&setup(9, &common::SIDES, None), |_| "commander");
+    let mut hashes = String::new();
+    for _ in 0..15 {
+        for _ in 0..100 {
+            game.step();
+        }
+        let state = playerthree_schema::canonical(&game.game.debug_view().unwrap());
+        let hash = playerthree_schema::sha256_hex(state.as_bytes());
+        hashes += &format!("{} {hash}\n", game.game.tick());
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(GOLDEN, &hashes).unwrap();
+    }
+    assert_eq!(hashes, std::fs::read_to_string(GOLDEN).unwrap());
+}
+
 #[test]
 fn the_same_seed_and_inputs_replay_exactly() {
     let (states, inputs) = recorded(400);

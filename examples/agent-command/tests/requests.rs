@@ -13,32 +13,44 @@ use serde_json::{Value, json};
 struct Asked {
     headless: Headless,
     board: SignalBoard,
+    /// Whether a request was completed.
+    completed: bool,
 }
 
 impl Asked {
     fn new() -> Self {
-        let headless = Headless::new(&setup(3, &["red", "blue"], None), |_| "commander");
+        let options = json!({ "start": { "alloy": 400 } });
+        let headless = Headless::new(&setup(3, &["red", "blue"], Some(options)), |_| "commander");
         let manifest = AgentCommand.manifest().check().unwrap();
         let board = SignalBoard::new(&manifest, headless.game.signal_limits()).unwrap();
-        Self { headless, board }
+        Self { headless, board, completed: false }
     }
 
     fn ask(&mut self, signal: &Value) {
-        let intent = json!({ "kind": "signal", "signal": signal });
-        self.board.apply(&Name::from("ground"), &intent, self.headless.game.tick()).unwrap();
+        self.ask_as("ground", signal);
     }
 
-    /// One tick in which the air bot of red thinks, as a host lets it.
+    fn ask_as(&mut self, role: &str, signal: &Value) {
+        let intent = json!({ "kind": "signal", "signal": signal });
+        self.board.apply(&Name::from(role), &intent, self.headless.game.tick()).unwrap();
+    }
+
     fn tick(&mut self) -> Vec<Value> {
-        let seat = Seat::new("red", "air");
+        self.tick_of("air")
+    }
+
+    /// One tick in which the bot of one of red's roles thinks, as a host lets it.
+    fn tick_of(&mut self, role: &str) -> Vec<Value> {
+        let seat = Seat::new("red", role);
         let game = &mut self.headless.game;
         let mut observation = game.observe(&seat, -1, &all_sections());
-        observation["signals"] = self.board.slice("air");
+        observation["signals"] = self.board.slice(role);
         let (_, bot) = self.headless.bots.iter_mut().find(|(of, _)| *of == seat).unwrap();
         let intents = bot.think(&observation);
         for intent in &intents {
             if intent["kind"] == "signal_update" {
                 self.board.apply(&seat.role, intent, game.tick()).unwrap();
+                self.completed |= intent["update"] == "done";
             } else {
                 game.apply(&seat, intent, &common::context()).unwrap();
             }
@@ -68,6 +80,20 @@ fn an_air_bot_looks_where_it_is_asked_to() {
         }
     }
     assert_eq!(asked.state(), "completed");
+}
+
+/// The economy builds what it is asked for when it can pay for it, and says so when it works.
+#[test]
+fn an_economy_bot_builds_what_it_is_asked_for() {
+    let mut asked = Asked::new();
+    asked.ask_as("air", &json!({ "kind": "supply", "building": "reactor", "to": "economy" }));
+    let mut built = false;
+    for _ in 0..600 {
+        built |= asked.tick_of("economy").iter().any(|intent| intent["building"] == "reactor");
+    }
+    assert!(built);
+    assert_eq!(asked.board.slice("air")["sent"], json!([]), "done, and off the board by now");
+    assert!(asked.completed);
 }
 
 /// What a bot has no units for it declines at once, so that nobody waits for it.

@@ -2,7 +2,7 @@
 
 use super::plan::{Purse, wanted};
 use super::sense::{Enemy, MatchData, Observation, OwnBuilding, Spot};
-use super::{Doctrine, produce};
+use super::{Doctrine, produce, requests};
 use crate::kinds::Kind;
 use serde_json::{Value, json};
 
@@ -13,8 +13,13 @@ pub(super) fn think(doctrine: &Doctrine, data: &MatchData, observation: &Observa
     let building = build(doctrine, data, observation, &mut purse);
     let builder = building.as_ref().and_then(|intent| intent["unit"].as_str());
     out.extend(gather(data, observation, base, builder));
+    let is_building = building.is_some();
     out.extend(building);
-    if base.queue == 0 && observation.economy.units.len() < doctrine.workers && purse.pay(Kind::Worker, 0) {
+    // What a teammate waits for comes before another worker.
+    let asked = requests::wanted(observation).filter(|_| !is_building);
+    let left_over = asked.map_or(0, |kind| i64::from(kind.stats().alloy));
+    let wants_worker = base.queue == 0 && observation.economy.units.len() < doctrine.workers;
+    if wants_worker && purse.pay(Kind::Worker, left_over) {
         out.push(produce(base, Kind::Worker));
     }
     out
@@ -31,7 +36,7 @@ fn build(
     if workers.iter().any(|worker| worker.order == "build") {
         return None;
     }
-    let kind = wanted(doctrine, observation)?;
+    let kind = requests::wanted(observation).or_else(|| wanted(doctrine, observation))?;
     let worker = workers.first()?;
     let (col, row) = site(data, observation)?;
     purse.pay(kind, 0).then(

@@ -2,7 +2,7 @@
 
 use super::send;
 use super::sense::{Observation, OwnUnit, Request, Spot};
-use crate::kinds::Role;
+use crate::kinds::{Kind, Role};
 use serde_json::{Value, json};
 
 /// A request is met once a unit is as near to its place as this, in points.
@@ -16,6 +16,15 @@ pub(super) fn answer(role: Role, observation: &Observation) -> Vec<Value> {
 fn answer_one(role: Role, observation: &Observation, request: &Request) -> Vec<Value> {
     let update = |update: &str| json!({ "kind": "signal_update", "id": request.id, "update": update });
     let taken = request.state == "working";
+    if let Some(building) = request.building.as_deref() {
+        return match (observation.has(building), taken) {
+            (true, true) => vec![update("done")],
+            (true, false) => vec![update("decline")],
+            (false, true) => Vec::new(),
+            // The economy builds it when it can; see `wanted`.
+            (false, false) => vec![update("ack")],
+        };
+    }
     let (units, order) = able(role, observation, &request.kind);
     let Some(place) = request.place().filter(|_| !units.is_empty()) else {
         return vec![update(if taken { "fail" } else { "decline" })];
@@ -28,7 +37,14 @@ fn answer_one(role: Role, observation: &Observation, request: &Request) -> Vec<V
     vec![update("ack"), send(order, &ids, place)]
 }
 
-/// The units that can meet a request of this kind, and how they are sent. Bots build by their own plan alone.
+/// The building that a teammate waits for and that does not stand yet.
+pub(super) fn wanted(observation: &Observation) -> Option<Kind> {
+    let taken = observation.signals.inbox.iter().filter(|request| request.state == "working");
+    let mut kinds = taken.filter_map(|request| Kind::building_from_name(request.building.as_deref()?));
+    kinds.find(|kind| observation.count_buildings(kind.name()) == 0)
+}
+
+/// The units that can meet a request of this kind, and how they are sent.
 fn able<'a>(role: Role, observation: &'a Observation, kind: &str) -> (Vec<&'a OwnUnit>, &'static str) {
     match (kind, role) {
         ("look", Role::Air) => (observation.units("scout").take(1).collect(), "move"),

@@ -55,6 +55,7 @@ pub(super) struct Request {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) state: String,
+    pub(super) building: Option<String>,
     pub(super) x: Option<i64>,
     pub(super) y: Option<i64>,
 }

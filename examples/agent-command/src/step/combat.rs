@@ -1,21 +1,14 @@
 //! Weapons: who shoots at whom, and what is destroyed.
 
+use super::spotting::Spotted;
 use crate::events::{Event, Happening};
 use crate::kinds::{Kind, Weapon};
 use crate::map::Point;
 use crate::world::{Id, Order, World};
 
-/// Something that can be shot at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
-    side: usize,
-    id: Id,
-    pub(super) at: Point,
-}
-
 /// A hit that lands at the end of the tick.
 struct Hit {
-    target: Target,
+    target: Spotted,
     damage: i32,
     shooter: usize,
 }
@@ -23,13 +16,15 @@ struct Hit {
 impl World {
     /// Fires every weapon that is ready and has a target, then lets all hits land together.
     pub(super) fn shoot(&mut self) {
+        let spotted = self.spotted_by_each_party();
         let mut hits = Vec::new();
         for side in 0..self.sides.len() {
+            let enemies = &spotted[self.sides[side].party];
             for unit in 0..self.sides[side].units.len() {
-                self.fire_unit(side, unit, &mut hits);
+                self.fire_unit((side, unit), enemies, &mut hits);
             }
             for building in 0..self.sides[side].buildings.len() {
-                self.fire_building(side, building, &mut hits);
+                self.fire_building((side, building), enemies, &mut hits);
             }
         }
         for hit in &hits {
@@ -40,69 +35,30 @@ impl World {
         }
     }
 
-    fn fire_unit(&mut self, side: usize, index: usize, hits: &mut Vec<Hit>) {
+    fn fire_unit(&mut self, (side, index): (usize, usize), enemies: &[Spotted], hits: &mut Vec<Hit>) {
         let unit = &mut self.sides[side].units[index];
         unit.cooldown = unit.cooldown.saturating_sub(1);
         let Some(weapon) = unit.kind.stats().weapon.filter(|_| unit.cooldown == 0) else { return };
-        let (at, order) = (unit.at, unit.order);
-        let chosen = match order {
-            Order::Attack { target, .. } => self.target_in_range(side, at, target, weapon),
+        let ordered = match unit.order {
+            Order::Attack { target, .. } => enemies.iter().find(|enemy| enemy.id == target),
             _ => None,
         };
-        let Some(target) = chosen.or_else(|| self.nearest_target(side, at, weapon.range, weapon)) else {
-            return;
-        };
-        self.sides[side].units[index].cooldown = weapon.cooldown;
+        let ordered =
+            ordered.filter(|enemy| reaches(weapon, enemy.kind) && unit.at.is_within(enemy.at, weapon.range));
+        let nearest = || nearest_target(enemies, unit.at, weapon.range, weapon);
+        let Some(target) = ordered.copied().or_else(nearest) else { return };
+        unit.cooldown = weapon.cooldown;
         hits.push(Hit { target, damage: weapon.damage, shooter: side });
     }
 
-    fn fire_building(&mut self, side: usize, index: usize, hits: &mut Vec<Hit>) {
+    fn fire_building(&mut self, (side, index): (usize, usize), enemies: &[Spotted], hits: &mut Vec<Hit>) {
         let building = &mut self.sides[side].buildings[index];
         building.cooldown = building.cooldown.saturating_sub(1);
         let ready = building.cooldown == 0 && building.works();
         let Some(weapon) = building.kind.stats().weapon.filter(|_| ready) else { return };
-        let at = building.at();
-        let Some(target) = self.nearest_target(side, at, weapon.range, weapon) else { return };
-        self.sides[side].buildings[index].cooldown = weapon.cooldown;
+        let Some(target) = nearest_target(enemies, building.at(), weapon.range, weapon) else { return };
+        building.cooldown = weapon.cooldown;
         hits.push(Hit { target, damage: weapon.damage, shooter: side });
-    }
-
-    /// The ordered target, if the weapon can hit it from here now.
-    fn target_in_range(&self, side: usize, from: Point, id: Id, weapon: Weapon) -> Option<Target> {
-        let (kind, at) = self.visible_enemy(side, id)?;
-        let hit = reaches(weapon, kind) && from.is_within(at, weapon.range);
-        let owner =
-            self.sides.iter().position(|side| side.unit(id).is_some() || side.building(id).is_some())?;
-        hit.then_some(Target { side: owner, id, at })
-    }
-
-    /// The nearest visible enemy within `range` that the weapon can hit; units before buildings.
-    pub(super) fn nearest_target(
-        &self,
-        side: usize,
-        from: Point,
-        range: i32,
-        weapon: Weapon,
-    ) -> Option<Target> {
-        let sight = &self.party_of(side).sight;
-        let mut best: Option<((bool, i32, Id), Target)> = None;
-        for enemy in (0..self.sides.len()).filter(|other| self.are_enemies(side, *other)) {
-            let units = self.sides[enemy].units.iter().map(|unit| (false, unit.id, unit.kind, unit.at));
-            let buildings = self.sides[enemy]
-                .buildings
-                .iter()
-                .map(|building| (true, building.id, building.kind, building.at()));
-            for (is_building, id, kind, at) in units.chain(buildings) {
-                if !reaches(weapon, kind) || !from.is_within(at, range) || !sight.sees(at) {
-                    continue;
-                }
-                let order = (is_building && kind != Kind::Turret, from.distance_squared(at), id);
-                if best.is_none_or(|(other, _)| order < other) {
-                    best = Some((order, Target { side: enemy, id, at }));
-                }
-            }
-        }
-        best.map(|(_, target)| target)
     }
 
     fn land(&mut self, hit: &Hit) {
@@ -157,6 +113,19 @@ impl World {
             }
         }
     }
+}
+
+/// The nearest of these enemies within `range` that the weapon can hit; units and turrets before other buildings.
+pub(super) fn nearest_target(
+    enemies: &[Spotted],
+    from: Point,
+    range: i32,
+    weapon: Weapon,
+) -> Option<Spotted> {
+    let stands = |kind: Kind| kind.stats().speed == 0 && kind != Kind::Turret;
+    let possible =
+        enemies.iter().filter(|enemy| from.is_within(enemy.at, range) && reaches(weapon, enemy.kind));
+    possible.min_by_key(|enemy| (stands(enemy.kind), from.distance_squared(enemy.at), enemy.id)).copied()
 }
 
 fn reaches(weapon: Weapon, kind: Kind) -> bool {

@@ -5,6 +5,7 @@
 mod combat;
 mod economy;
 mod movement;
+mod spotting;
 mod verdict;
 
 use crate::events::{Event, Happening};
@@ -51,21 +52,12 @@ impl World {
     }
 
     fn report_contact(&mut self, party: usize) {
-        let sight = &self.parties[party].sight;
-        let enemies = self.sides.iter().filter(|side| side.party != party);
-        let first = enemies
-            .flat_map(|side| {
-                let units = side.units.iter().map(|unit| (unit.id, unit.kind, unit.at));
-                let buildings =
-                    side.buildings.iter().map(|building| (building.id, building.kind, building.at()));
-                units.chain(buildings).map(move |(id, kind, at)| (side, id, kind, at))
-            })
-            .filter(|(_, _, _, at)| sight.sees(*at))
-            .min_by_key(|(_, id, _, _)| *id)
-            .map(|(side, id, kind, at)| (side.name.clone(), id, kind, at));
+        let first = self.spotted_by(party).min_by_key(|enemy| enemy.id);
         let before = std::mem::replace(&mut self.parties[party].contact, first.is_some());
-        if let Some((side, id, kind, at)) = first.filter(|_| !before) {
-            let event = Event::new(self.tick, Happening::Contact).about(id, kind, at).side(&side);
+        if let Some(enemy) = first.filter(|_| !before) {
+            let owner = &self.sides[enemy.side].name;
+            let event =
+                Event::new(self.tick, Happening::Contact).about(enemy.id, enemy.kind, enemy.at).side(owner);
             for member in self.sides.iter_mut().filter(|side| side.party == party) {
                 member.log.push(event.clone());
             }

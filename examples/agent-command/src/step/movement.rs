@@ -1,5 +1,7 @@
 //! Carrying out orders: who walks where, who stops to fight.
 
+use super::combat::nearest_target;
+use super::spotting::Spotted;
 use crate::kinds::TILE;
 use crate::map::Point;
 use crate::world::{Order, Unit, World};
@@ -10,21 +12,23 @@ const ALERT: i32 = 2 * TILE;
 impl World {
     /// Gives every unit its tick of work. Another side goes first every tick, so that none profits from its place.
     pub(super) fn carry_out_orders(&mut self) {
+        let spotted = self.spotted_by_each_party();
         let sides = self.sides.len();
         let first = usize::try_from(self.tick % sides as u64).unwrap_or(0);
         for side in (first..sides).chain(0..first) {
+            let enemies = &spotted[self.sides[side].party];
             for unit in 0..self.sides[side].units.len() {
-                self.carry_out(side, unit);
+                self.carry_out(side, unit, enemies);
             }
         }
     }
 
-    fn carry_out(&mut self, side: usize, unit: usize) {
+    fn carry_out(&mut self, side: usize, unit: usize, enemies: &[Spotted]) {
         match self.sides[side].units[unit].order {
             Order::Idle => {}
             Order::Move(goal) => self.go(side, unit, goal),
-            Order::Advance(goal) => self.advance(side, unit, goal),
-            Order::Attack { target, seen } => self.pursue(side, unit, target, seen),
+            Order::Advance(goal) => self.advance((side, unit), goal, enemies),
+            Order::Attack { target, seen } => self.pursue((side, unit), target, seen, enemies),
             Order::Gather { patch, stage } => self.gather(side, unit, patch, stage),
             Order::Build { kind, site } => self.construct(side, unit, kind, site),
         }
@@ -39,24 +43,17 @@ impl World {
         }
     }
 
-    fn advance(&mut self, side: usize, unit: usize, goal: Point) {
-        match self.nearest_threat(side, &self.sides[side].units[unit]) {
+    fn advance(&mut self, (side, unit): (usize, usize), goal: Point, enemies: &[Spotted]) {
+        match nearest_threat(&self.sides[side].units[unit], enemies) {
             Some((_, true)) => {}
             Some((enemy, false)) => self.walk(side, unit, self.map.nearest_free(enemy)),
             None => self.go(side, unit, goal),
         }
     }
 
-    /// The nearest visible enemy that an armed unit would leave its way for, and whether it is in range already.
-    fn nearest_threat(&self, side: usize, unit: &Unit) -> Option<(Point, bool)> {
-        let weapon = unit.kind.stats().weapon?;
-        let enemy = self.nearest_target(side, unit.at, weapon.range + ALERT, weapon)?;
-        Some((enemy.at, unit.at.is_within(enemy.at, weapon.range)))
-    }
-
     /// Follows the target while it is in sight, then goes to where it was last seen.
-    fn pursue(&mut self, side: usize, unit: usize, target: u32, seen: Point) {
-        let Some((_, at)) = self.visible_enemy(side, target) else {
+    fn pursue(&mut self, (side, unit): (usize, usize), target: u32, seen: Point, enemies: &[Spotted]) {
+        let Some(at) = enemies.iter().find(|enemy| enemy.id == target).map(|enemy| enemy.at) else {
             self.sides[side].units[unit].order = Order::Advance(self.map.nearest_free(seen));
             return;
         };
@@ -77,4 +74,11 @@ impl World {
             self.map.walk(unit.at, goal, stats.speed)
         };
     }
+}
+
+/// The nearest enemy that an armed unit would leave its way for, and whether it is in range already.
+fn nearest_threat(unit: &Unit, enemies: &[Spotted]) -> Option<(Point, bool)> {
+    let weapon = unit.kind.stats().weapon?;
+    let enemy = nearest_target(enemies, unit.at, weapon.range + ALERT, weapon)?;
+    Some((enemy.at, unit.at.is_within(enemy.at, weapon.range)))
 }

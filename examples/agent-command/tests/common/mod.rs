@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "every test file uses its own part")]
 
+pub(crate) mod measure;
+pub(crate) mod random;
+
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Bot, Context, Game, GameMatch, Name, Outcome, Seat, Setup, Source};
 use serde_json::Value;
@@ -12,6 +15,16 @@ pub(crate) const ROLES: [&str; 3] = ["economy", "ground", "air"];
 /// A match of these sides with these options.
 pub(crate) fn setup(seed: u32, teams: &[&str], options: Option<Value>) -> Setup {
     Setup { seed, options, teams: teams.iter().map(|team| (*team).into()).collect(), alliances: None }
+}
+
+/// The same in alliances of so many sides each, when a number is given.
+pub(crate) fn setup_allied(seed: u32, teams: &[&str], options: Option<Value>, each: Option<usize>) -> Setup {
+    let plain = setup(seed, teams, options);
+    let alliances = each.map(|each| {
+        let groups = plain.teams.chunks(each).enumerate();
+        groups.map(|(number, sides)| (format!("party-{number}"), sides.to_vec())).collect()
+    });
+    Setup { alliances, ..plain }
 }
 
 pub(crate) fn start(setup: &Setup) -> Box<dyn GameMatch> {

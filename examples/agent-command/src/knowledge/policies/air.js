@@ -32,10 +32,15 @@ function think(obs) {
     }
   });
 
-  // 2. Gunships whenever a reactor works, both stocks allow it and the ground army keeps its share.
+  // 2. Gunships whenever a reactor works, both stocks allow it and some alloy is left for the ground army.
+  // Until there is a reactor, the economy is asked for one.
   var reactor = obs.buildings.some(function (b) { return b.kind === 'reactor' && b.done === 100; });
+  var asked = obs.signals.sent.some(function (s) { return s.state === 'submitted' || s.state === 'working'; });
+  if (!reactor && !asked) {
+    out.push({ kind: 'signal', signal: { kind: 'supply', building: 'reactor', to: 'economy' } });
+  }
   if (reactor) obs.buildings.forEach(function (b) {
-    if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 200 && obs.energy >= 60) {
+    if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 130 && obs.energy >= 60) {
       out.push({ kind: 'produce', building: b.id, unit: 'gunship' });
     }
   });
