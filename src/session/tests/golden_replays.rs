@@ -155,19 +155,19 @@ fn free_for_all() -> Followed {
     let mut followed = Followed::new(game, &tier);
     let seat = Seat::new;
     let game = &mut followed.game;
-    game.assign(&seat("red", "ground"), human("ann")).unwrap();
+    game.assign(&seat("red", "economy"), human("ann")).unwrap();
     game.assign(&seat("red", "air"), agent("ann")).unwrap();
-    game.assign(&seat("blue", "ground"), agent("bob")).unwrap();
+    game.assign(&seat("blue", "economy"), agent("bob")).unwrap();
     game.assign(&seat("blue", "air"), Occupant::Bot(tier.clone())).unwrap();
-    game.assign(&seat("green", "ground"), agent("cid")).unwrap();
-    deploy(game, &seat("green", "ground"), "// a policy");
-    game.set_controller(&seat("green", "ground"), playerthree_game::Controller::Policy).unwrap();
+    game.assign(&seat("green", "economy"), agent("cid")).unwrap();
+    deploy(game, &seat("green", "economy"), "// a policy");
+    game.set_controller(&seat("green", "economy"), playerthree_game::Controller::Policy).unwrap();
     let look = json!({ "kind": "signal", "signal": { "kind": "look", "x": 1600, "y": 1500, "to": "air" } });
     for tick in 0..DUEL_TICKS {
         let now = tick * 100;
         match tick {
             8 => assert_eq!(
-                act(&mut followed.game, &seat("red", "ground"), Right::Owner, look.clone()).code(),
+                act(&mut followed.game, &seat("red", "economy"), Right::Owner, look.clone()).code(),
                 "ok"
             ),
             12 => {
@@ -176,20 +176,20 @@ fn free_for_all() -> Followed {
                 assert_eq!(act(&mut followed.game, &seat("red", "air"), Right::Agent, update).code(), "ok");
             }
             40 => {
-                let (_, mut mandate) = followed.game.terms(&seat("blue", "ground")).unwrap();
+                let (_, mut mandate) = followed.game.terms(&seat("blue", "economy")).unwrap();
                 mandate["limits"] = json!({ "maxAttackers": 1, "noBuild": true });
-                followed.game.set_mandate(&seat("blue", "ground"), &mandate).unwrap();
+                followed.game.set_mandate(&seat("blue", "economy"), &mandate).unwrap();
             }
             70 => _ = followed.game.assign(&seat("blue", "air"), human("bob")).unwrap(),
             100 => followed.game.forfeit("green", now).unwrap(),
             _ => {}
         }
         if tick % 10 == 0 {
-            followed.act(&seat("red", "ground"), Right::Owner, now);
+            followed.act(&seat("red", "economy"), Right::Owner, now);
         }
         // Blue's agent is absent from the hundredth tick on by §8, 30 seconds of wall time after its last call.
         if tick % 10 == 5 && tick < 60 {
-            followed.act(&seat("blue", "ground"), Right::Agent, now);
+            followed.act(&seat("blue", "economy"), Right::Agent, now);
         }
         followed.tick(if tick < 60 { now } else { now + 60_000 });
     }

@@ -126,7 +126,7 @@ fn every_malformed_entry_is_refused_with_its_own_error() {
     let unpaired = ReplayError::Entry { index: index + 1, fault: EntryFault::UnpairedPause };
     assert_eq!(with(&[pause.clone(), pause.clone()]), Err(unpaired));
     assert_eq!(with(&[pause.clone(), json!([4, "red", "ground", "resume", "timeout"]), pause]), Ok(()));
-    let forfeit = json!([4, "red", "ground", "forfeit"]);
+    let forfeit = json!([4, "red", "economy", "forfeit"]);
     let second = ReplayError::Entry { index: index + 1, fault: EntryFault::SecondForfeit };
     assert_eq!(with(&[forfeit.clone(), forfeit]), Err(second));
 }
