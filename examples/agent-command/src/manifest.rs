@@ -6,6 +6,8 @@ use crate::kinds::Role;
 use crate::requests;
 use crate::schema::{self, ROLES, SIDES};
 use crate::world::MAX_STOCK;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use playerthree_game::{
     ChatLimits, Control, Fields, IntentKind, IntentLimits, Manifest, ObservationScope, PolicyLimits,
     PoolLimits, PracticeLimits, Runtime, Schema, SequenceLimits, Skill, StreamLimits, Topic, signal_members,
@@ -56,7 +58,10 @@ fn topics() -> Vec<Topic> {
 }
 
 const SKILL_DESCRIPTION: &str =
-    "How to win Agent Command: openings, army use, scouting, and three example policies to start from.";
+    "How to win Agent Command: openings, army use, scouting, and four example policies to start from.";
+
+/// The module that `examples/agent-command-policy` builds.
+const ARMY: &[u8] = include_bytes!("knowledge/policies/army.wasm");
 
 fn skill() -> Skill {
     Skill {
@@ -67,6 +72,7 @@ fn skill() -> Skill {
             ("policies/economy.js", include_str!("knowledge/policies/economy.js")),
             ("policies/ground.js", include_str!("knowledge/policies/ground.js")),
             ("policies/air.js", include_str!("knowledge/policies/air.js")),
+            ("policies/army.wasm.base64", &BASE64.encode(ARMY)),
         ]),
     }
 }

@@ -108,3 +108,22 @@ fn maps_are_symmetric_under_a_quarter_turn() {
         }
     }
 }
+
+/// Both sides of a duel begin alike: what one has, the other has at the same places, half a turn round the map's middle.
+#[test]
+fn duellists_start_alike() {
+    for seed in 0..20 {
+        let game = common::start(&setup(seed, &["red", "blue"], None));
+        let open = game.observer_view().unwrap();
+        let edge = open["map"]["size"].as_i64().unwrap() * 100;
+        let of = |side: &str, place: &dyn Fn(i64) -> i64| {
+            let things = ["units", "buildings"].iter().flat_map(|list| open[*list].as_array().unwrap());
+            let own = things.filter(|thing| thing["side"] == side).map(|thing| {
+                let [x, y] = ["x", "y"].map(|axis| place(thing[axis].as_i64().unwrap()));
+                (thing["kind"].to_string(), x, y)
+            });
+            own.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(of("red", &|at| at), of("blue", &|at| edge - at), "seed {seed}");
+    }
+}
