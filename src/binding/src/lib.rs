@@ -3,6 +3,7 @@
 //! This crate owns no rule of the match and no byte of the room protocol; it joins the two.
 
 mod admission;
+mod archive;
 mod assigning;
 mod bearers;
 mod delivering;
@@ -17,6 +18,7 @@ mod rights;
 mod room;
 mod watching;
 
+pub use archive::Archive;
 pub use door::Event;
 pub use ops::BODY_BYTES_MAX;
 pub use owning::{Matches, OwnerCall};

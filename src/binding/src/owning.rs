@@ -1,13 +1,14 @@
 //! What an owner may ask of a match from outside its room: seats of theirs, and what agents on them are given and told.
 //! The rules are those of a client in the room; only the way in differs.
 
+use crate::archive::Archive;
 use crate::door::Event;
 use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatWish};
 use crate::room::MatchRoom;
 use playerthree_game::Seat;
 use playerthree_host::{Account, Answer};
 use playerthree_rooms::{PostError, RoomHandle};
-use playerthree_session::{CallError, Code, Tell};
+use playerthree_session::{CallError, Code, Match, Tell};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,9 +16,17 @@ use tokio::sync::oneshot;
 
 /// The running matches, by the id of their room.
 #[derive(Clone, Debug, Default)]
-pub struct Matches(Arc<Mutex<HashMap<Arc<str>, RoomHandle<Event>>>>);
+pub struct Matches {
+    rooms: Arc<Mutex<HashMap<Arc<str>, RoomHandle<Event>>>>,
+    archive: Option<Arc<dyn Archive>>,
+}
 
 impl Matches {
+    /// Matches whose replays are kept.
+    pub fn archived(archive: Arc<dyn Archive>) -> Self {
+        Self { archive: Some(archive), ..Self::default() }
+    }
+
     /// Carries out one of `mint`, `revoke`, `assign`, `tell`, `mandate` and `scopes` with the fields of the operation of
     /// that name. The side is always named. Fails as the operation does, and `forbidden` for a match that is not there.
     pub async fn operate(
@@ -41,12 +50,18 @@ impl Matches {
         self.rooms().insert(Arc::clone(match_id), room);
     }
 
-    pub(crate) fn close(&self, match_id: &str) {
+    /// The match is gone. Its replay is kept, unless nothing ever happened in it.
+    pub(crate) fn close(&self, match_id: &str, game: &Match) {
         self.rooms().remove(match_id);
+        let Some(archive) = self.archive.as_ref().filter(|_| game.tick() > 0) else { return };
+        // Of a match that outgrew its replay the log has told.
+        if let Ok(replay) = game.replay() {
+            archive.keep(match_id, replay);
+        }
     }
 
     fn rooms(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, RoomHandle<Event>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

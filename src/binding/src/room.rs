@@ -596,7 +596,7 @@ impl Room for MatchRoom {
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
         self.live.end_watching();
-        self.matches.close(&self.match_id);
+        self.matches.close(&self.match_id, self.live.game());
         self.release_commanders();
         for player in self.players() {
             self.agents.commanders().unlisten(&self.surface, &player.owner, &self.match_id);

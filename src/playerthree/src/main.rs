@@ -15,6 +15,7 @@ mod pipes_mcp;
 mod pipes_room;
 mod policy;
 mod replay;
+mod replays;
 mod serve;
 mod verify;
 

@@ -3,6 +3,7 @@
 use crate::homes::Homes;
 use crate::pipes_mcp::PipesTools;
 use crate::pipes_room::PipesRooms;
+use crate::replays::Replays;
 use crate::{demo, open_files, page};
 use anyhow::Context as _;
 use axum::Router;
@@ -81,6 +82,10 @@ pub(crate) struct Args {
     /// has time. Default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=1024))]
     room_threads: Option<u16>,
+    /// Directory for the replays of matches whose rooms are gone: the newest 50, for a day, 64 MiB at most. They show what
+    /// every side did; only the server's own user may read them. Without it none is written
+    #[arg(long, value_name = "DIR")]
+    replays: Option<PathBuf>,
 }
 
 /// Whether something is done.
@@ -160,7 +165,11 @@ pub(crate) async fn serve(
         tracing::warn!("fewer connections than configured: {error:#}");
     }
     let surfaces = surfaces()?;
-    let matches = Matches::default();
+    let replays = args.replays.as_deref().map(Replays::open).transpose()?;
+    let matches = match &replays {
+        Some(replays) => Matches::archived(Arc::new(replays.clone())),
+        None => Matches::default(),
+    };
     let homes = Homes::start(room_threads(args))?;
     let server = Server::builder(config).homes(homes.handles());
     let rooms = rooms(server, &surfaces, &matches, &accounts, &agents, &places, &pipes)?;
@@ -213,6 +222,9 @@ pub(crate) async fn serve(
         tracing::warn!("ending with requests still open");
     }
     sweeping.abort();
+    if let Some(replays) = replays {
+        tokio::task::spawn_blocking(move || replays.finish()).await?;
+    }
     tracing::info!("stopped");
     Ok(())
 }

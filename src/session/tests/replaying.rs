@@ -6,7 +6,7 @@ mod common;
 
 use common::drill::{Drill, Told};
 use common::*;
-use playerthree_game::{Clock, Seat};
+use playerthree_game::{Clock, PauseLimits, Seat};
 use playerthree_session::{
     Ending, Match, Perspective, Position, Replay, ReplayError, Right, Surface, replay_match,
 };
@@ -222,4 +222,54 @@ fn a_window_is_played_from_a_position_and_from_nowhere_else() {
     assert_eq!(refused(50, Some(from(20))), ReplayError::Position, "its entries were dropped");
     assert_eq!(refused(50, Some(from(55))), ReplayError::Position, "it lies past the target");
     assert_eq!(refused(61, Some(from(50))), ReplayError::PastTheEnd);
+}
+
+/// §18: a replay of a session that paused leads its game where the match led its own, and says who holds it at a tick.
+#[test]
+fn a_match_that_was_paused_replays_and_says_who_held_it() {
+    for clock in [Clock::Realtime, Clock::Turns] {
+        let pausable = || {
+            let mut game = Drill::new(clock);
+            game.control.pausable = Some(PauseLimits { max_pause_seconds: Some(60) });
+            game
+        };
+        let (mut game, live) = drill(pausable(), config());
+        game.assign(&lead("a"), agent("ann")).unwrap();
+        game.assign(&lead("b"), human("bob")).unwrap();
+        game.agent_call_started(&lead("a"), 0);
+        game.agent_call_ended(&lead("a"), 0);
+        let (_, mut mandate) = game.terms(&lead("a")).unwrap();
+        mandate["whenAbsent"] = json!("pause");
+        game.set_mandate(&lead("a"), &mandate).unwrap();
+        let acts = |game: &mut Match, now: u64| {
+            if clock == Clock::Realtime {
+                tick(game, now);
+            }
+            _ = game.act(&lead("b"), Right::Owner, &[mark(1)], now);
+        };
+        acts(&mut game, 0);
+        game.settle_pause(40_000);
+        assert!(game.is_paused());
+        let at_pause = game.tick();
+        acts(&mut game, 41_000);
+        assert_eq!(game.tick(), at_pause);
+        // A game of its own, because this one's keeps what it is told.
+        let other = surface(pausable());
+        let held = Replay::read(&other, &game.replay().unwrap().to_text()).unwrap();
+        let paused = play(&other, &held, at_pause, None).unwrap();
+        assert_eq!(paused.paused().iter().collect::<Vec<_>>(), [&lead("a")]);
+        // Past the longest pause the session runs, and it is paused anew only after the agent was here.
+        game.settle_pause(100_000);
+        assert!(!game.is_paused());
+        acts(&mut game, 100_000);
+        game.forfeit("c", 100_000).unwrap();
+        acts(&mut game, 100_100);
+        let told = live.told();
+        let replayed = pausable();
+        let surface = surface(replayed.clone());
+        let replay = Replay::read(&surface, &game.replay().unwrap().to_text()).unwrap();
+        let end = play(&surface, &replay, replay.ticks(), None).unwrap();
+        assert_eq!(replayed.told(), told);
+        assert!(end.paused().is_empty());
+    }
 }

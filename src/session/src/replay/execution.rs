@@ -161,8 +161,6 @@ impl Playing<'_> {
             }
             at.game.end(&replay.outcomes, ranks);
             at.outcomes.clone_from(&replay.outcomes);
-            // An ended session is never paused (§18), and nothing is recorded past the end.
-            at.paused.clear();
         }
         at.ranks = Some(ranks.clone());
         // A session that is over is never paused (§18).
