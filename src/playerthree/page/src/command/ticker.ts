@@ -24,7 +24,7 @@ const SENTENCES: { readonly [kind: string]: (event: GameEvent) => string } = {
 
 export class Ticker {
   readonly element = el("section", { class: "card ticker", "aria-label": "Events" });
-  readonly #list = el("ol", { role: "log", "aria-live": "off", tabindex: 0, "aria-label": "Events" });
+  readonly #list = el("ol", { tabindex: 0, "aria-label": "Events" });
   #lines: { readonly event: GameEvent; readonly key: string }[] = [];
 
   constructor() {
