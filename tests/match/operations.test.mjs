@@ -101,7 +101,7 @@ const rows = [
     invalid: { ttlSeconds: 4 },
     foreign: { team: "blue" },
   },
-  { op: "inviteObserver", fields: {}, data: ["expiresAt", "ticket"], invalid: { ttlSeconds: 4 } },
+  { op: "inviteObserver", fields: {}, data: ["expiresAt", "grant", "ticket"], invalid: { ttlSeconds: 4 } },
   { op: "revokeObserver", fields: ({ ticket }) => ({ ticket }), data: [] },
   {
     op: "revoke",
