@@ -116,6 +116,13 @@ test("a commander's match, panels and dialogs are accessible, and those who watc
   await Promise.all([ann.close(), watcher.close(), observer.close()]);
 });
 
+test("the page that verifies games over pipes is accessible", async () => {
+  const tab = await Tab.open(browser, server, { path: "/pipes/" });
+  await tab.see("h1");
+  await check(tab);
+  await tab.close();
+});
+
 test("the page where an owner lets an agent in is accessible", async () => {
   const redirect = "http://127.0.0.1:1/callback";
   const registration = await fetch(`${server.url}/oauth/register`, {
