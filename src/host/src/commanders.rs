@@ -341,7 +341,8 @@ impl Commanders {
         self.ring(id, &seat.role);
     }
 
-    /// The match is over for the seat's side: its commander is free again.
+    /// The match is over for the seat's side: its commander is free again, and a wait that had not yet gone on into the
+    /// match hears of the end.
     pub fn finished(&self, surface: &Arc<Surface>, id: &CommanderId, seat: &Seat, match_id: &str) {
         self.roster(surface).rules().finished(id, seat, match_id);
         self.ring(id, &seat.role);

@@ -32,12 +32,8 @@ impl CommanderGrant {
     }
 
     async fn route(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
-        // A message comes before the retained end, which stays for the next wait (§4).
-        let ended = self.desk.roster.rules().ended(&self.id, role);
         if method == "wait"
-            && !self.has_messages(role)
-            && let Some(hold) = ended
-            && let Some(told) = self.told_the_end(role, &hold, &args).await
+            && let Some(told) = self.told_an_end(role, &args).await
         {
             return told;
         }
@@ -65,7 +61,7 @@ impl CommanderGrant {
         let answer = hold.call(method, args, &self.credential).await;
         match answer {
             Ok(answer) if is_end(&answer) => {
-                self.forget_the_end(role);
+                self.forget_the_end(role, hold);
                 Ok(answer)
             }
             // The hold ended under the call: it is answered where the lane is now (§4 "Mid-match seat assignment"). A
@@ -80,6 +76,19 @@ impl CommanderGrant {
         }
     }
 
+    /// The first terminal result that was kept for a wait. A message comes before it, and it stays for the next wait (§4).
+    async fn told_an_end(&self, role: &Name, args: &Value) -> Option<Result<Value, CallError>> {
+        while !self.has_messages(role) {
+            let ended = self.desk.roster.rules().ended(&self.id, role).next();
+            // One that was told already is kept no longer, so the next look finds another one or none.
+            let told = self.told_the_end(role, &ended?, args).await;
+            if told.is_some() {
+                return told;
+            }
+        }
+        None
+    }
+
     /// The terminal result, kept for one wait. Nothing where it was told already, to a caller that never read it or to
     /// another credential of the seat: then the wait is one like any other.
     async fn told_the_end(&self, role: &Name, hold: &Hold, args: &Value) -> Option<Result<Value, CallError>> {
@@ -92,11 +101,11 @@ impl CommanderGrant {
         let answer = hold.call("wait", last, &self.credential).await;
         match answer {
             Err(error) if matches!(error.code, Code::NotInMatch | Code::BadToken) => {
-                self.forget_the_end(role);
+                self.forget_the_end(role, hold);
                 None
             }
             Ok(answer) if is_end(&answer) => {
-                self.forget_the_end(role);
+                self.forget_the_end(role, hold);
                 Some(Ok(answer))
             }
             answer => Some(answer),
@@ -104,8 +113,8 @@ impl CommanderGrant {
     }
 
     /// The end of the lane's match was told.
-    fn forget_the_end(&self, role: &Name) {
-        self.desk.roster.rules().told_the_end(&self.id, role);
+    fn forget_the_end(&self, role: &Name, hold: &Hold) {
+        self.desk.roster.rules().told_the_end(&self.id, role, &hold.match_id);
         self.desk.ring(role);
     }
 
@@ -236,6 +245,10 @@ impl CommanderGrant {
         let deadline = Instant::now() + Duration::from_millis(millis);
         let since = self.desk.roster.rules().changes(&self.id, role);
         loop {
+            // A match may have seated the lane and ended since the last look.
+            if let Some(told) = self.told_an_end(role, args).await {
+                return told;
+            }
             if let Place::Seated(hold) = self.place(role)? {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let mut args = args.clone();

@@ -96,7 +96,7 @@ impl CommanderGrant {
         let board = |hold: crate::commanders::Hold| hold.door.board().look(&hold.seat);
         let shown = match rules.place(&self.id, role)? {
             Place::Seated(hold) => board(hold),
-            Place::Lobby => rules.ended(&self.id, role).and_then(board).map(|ended| {
+            Place::Lobby => rules.ended(&self.id, role).next().and_then(board).map(|ended| {
                 let status = ended.status.ended_before(lane.clone());
                 Shown { status, ..ended }
             }),

@@ -469,6 +469,40 @@ async fn a_retained_end_survives_the_next_seat() {
     assert!(wait.await.unwrap().is_ok());
 }
 
+/// §4: a lobby wait whose lane was seated in a match that ended before it could look tells that end, and sleeps on no match.
+#[tokio::test(start_paused = true)]
+async fn a_lobby_wait_hears_of_a_match_that_came_and_went() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+    house.seat(&id, "one").unwrap();
+    house.agents.commanders().finished(&house.surface, &id, &ground(), "one");
+    let call = house.arrived().await;
+    assert_eq!(call.args["seconds"], 0);
+    call.reply.send(Ok(json!({ "phase": "match", "wake": "ended" }))).unwrap();
+    assert_eq!(wait.await.unwrap().unwrap()["wake"], "ended");
+}
+
+/// §4 "once each": two matches that end between two waits are told by one wait each, the first one first.
+#[tokio::test(start_paused = true)]
+async fn each_wait_tells_one_end() {
+    let mut house = House::new();
+    let (id, token) = house.add("Falcon");
+    let grant = house.grant(&token);
+    for match_id in ["one", "two"] {
+        house.seat(&id, match_id).unwrap();
+        house.agents.commanders().finished(&house.surface, &id, &ground(), match_id);
+    }
+    for outcome in ["win", "loss"] {
+        let wait = begin(&grant, "wait", json!({ "seconds": 60 })).await;
+        let call = house.arrived().await;
+        call.reply.send(Ok(json!({ "phase": "match", "wake": "ended", "outcome": outcome }))).unwrap();
+        assert_eq!(wait.await.unwrap().unwrap()["outcome"], outcome);
+    }
+    assert_eq!(ask(&grant, "wait", json!({ "seconds": 0 })).await.unwrap()["phase"], "lobby");
+}
+
 /// §7, §15: settings that a match cannot take over are not taken at all.
 #[tokio::test(start_paused = true)]
 async fn settings_are_patched_everywhere_or_nowhere() {

@@ -1,5 +1,10 @@
 //! §18: a live match that is paused owes no ticks, and an engine that steps it is told so.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking"
+)]
 
 #[path = "../../session/tests/common/drill.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests of sessions, which use more of it")]

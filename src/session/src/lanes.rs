@@ -21,7 +21,7 @@ use crate::{CallError, Code, Millis, Surface};
 use playerthree_game::{Name, Seat};
 use playerthree_schema::t;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Most commanders of one owner.
@@ -29,6 +29,10 @@ pub const COMMANDERS_PER_OWNER: usize = 16;
 
 /// Most commanders of one game in one process.
 pub const COMMANDERS_MAX: usize = 10_000;
+
+/// Most matches whose ends a lane keeps for its agent. Further ones end untold: an agent that stays away for so long hears
+/// first of the match that it last saw (§4).
+const ENDS_KEPT: usize = 4;
 
 /// Longest name of a commander, in Unicode code points.
 pub const COMMANDER_NAME_MAX: u32 = 24;
@@ -126,8 +130,9 @@ pub(crate) struct Lane<D> {
     reserved: Option<Reserved>,
     /// The match that the lane plays.
     live: Option<Live<D>>,
-    /// The match that is over for the lane, while its agent has not been told how it ended.
-    ended: Option<Live<D>>,
+    /// The matches that are over for the lane, first to last, while its agent has not been told how they ended: at most
+    /// [`ENDS_KEPT`].
+    ended: VecDeque<Live<D>>,
     /// How often the lane's seat changed between matches, and how often it had when its agent was last told.
     changes: u64,
     told: u64,
@@ -144,13 +149,19 @@ impl<D> Lane<D> {
         Self {
             reserved: None,
             live: None,
-            ended: None,
+            ended: VecDeque::new(),
             changes: 0,
             told: 0,
             inbox: Inbox::default(),
             say_bucket: say_bucket(),
             policies: LanePolicies::of(library),
         }
+    }
+
+    /// The match that the lane was reserved for ran: there is nothing to tell of the reservation any more.
+    fn use_reservation_up(&mut self) {
+        self.reserved = None;
+        self.told = self.changes;
     }
 }
 
@@ -327,46 +338,52 @@ impl<D: Clone> Commanders<D> {
         let ready = lane.reserved.as_ref().is_some_and(|reserved| reserved.ready);
         let live = Live { match_id: Arc::clone(match_id), team: seat.team.clone(), door };
         lane.live = Some(live);
+        // The match tells its agent of the seat.
+        lane.told = lane.changes;
         // What waited for the owner between matches ends with it.
         lane.policies = LanePolicies::of(&library);
         Ok(Taken { isolation, settings, library, metadata, ready })
     }
 
     /// A lane's hold of a seat ended: another occupant, a release, the end of the match's room. Before the start the
-    /// ready mark goes back to the reservation; after it the reservation is used up.
+    /// ready mark goes back to the reservation, which is news where it was made meanwhile; after it the reservation is used
+    /// up.
     pub fn release(&mut self, id: &CommanderId, seat: &Seat, match_id: &str, before_start: Option<bool>) {
         let Some(lane) = self.lane_mut(id, &seat.role) else { return };
-        lane.ended.take_if(|ended| *ended.match_id == *match_id);
+        lane.ended.retain(|ended| *ended.match_id != *match_id);
         if lane.live.take_if(|live| *live.match_id == *match_id).is_none() {
             return;
         }
         match (before_start, &mut lane.reserved) {
             (Some(ready), Some(reserved)) => reserved.ready = ready,
             (Some(_), None) => {}
-            (None, reserved) => *reserved = None,
+            (None, _) => lane.use_reservation_up(),
         }
-        lane.told = lane.changes;
     }
 
     /// The match is over for a seat's side: the commander is free again, and its lane's agent is told the outcome once.
     pub fn finished(&mut self, id: &CommanderId, seat: &Seat, match_id: &str) {
         let Some(lane) = self.lane_mut(id, &seat.role) else { return };
         if let Some(over) = lane.live.take_if(|live| *live.match_id == *match_id) {
-            lane.ended = Some(over);
-            lane.reserved = None;
+            if lane.ended.len() < ENDS_KEPT {
+                lane.ended.push_back(over);
+            }
+            lane.use_reservation_up();
         }
     }
 
-    /// The agent was told how its match ended.
-    pub fn told_the_end(&mut self, id: &CommanderId, role: &str) {
+    /// The agent was told how this match ended.
+    pub fn told_the_end(&mut self, id: &CommanderId, role: &str, match_id: &str) {
         if let Some(lane) = self.lane_mut(id, role) {
-            lane.ended = None;
+            lane.ended.retain(|ended| *ended.match_id != *match_id);
         }
     }
 
-    /// What leads to the match whose end the lane's agent has to be told by its next wait, wherever the lane is by now.
-    pub fn ended(&self, id: &CommanderId, role: &str) -> Option<D> {
-        Some(self.lane(id, role)?.ended.as_ref()?.door.clone())
+    /// What leads to the matches whose ends the lane's agent has to be told, one by each of its next waits, first to last,
+    /// wherever the lane is by now.
+    pub fn ended(&self, id: &CommanderId, role: &str) -> impl Iterator<Item = D> + use<'_, D> {
+        let ended = self.lane(id, role).into_iter().flat_map(|lane| &lane.ended);
+        ended.map(|ended| ended.door.clone())
     }
 
     /// Where a lane is. Nothing for a commander or role that does not exist.

@@ -7,7 +7,7 @@ mod common;
 use common::meadow::{Meadow, gardener, sow};
 use common::*;
 use playerthree_game::Clock;
-use playerthree_session::{Config, Match, Persistent, Perspective, Right, replay_match};
+use playerthree_session::{Config, Match, Persistent, Perspective, Right, Timeline, replay_match};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
@@ -39,7 +39,7 @@ fn a_million_ticks_keep_a_flat_memory_and_scrub_everywhere_in_their_window() {
     let (mut resident_early, mut resident_late) = (0, 0);
     while game.tick() < TICKS {
         let at = game.tick();
-        if at % 3 == 0 {
+        if at.is_multiple_of(3) {
             let now = at * 100;
             game.act(&gardener(), Right::Owner, &[sow(at % 11)], now).unwrap();
         }
@@ -72,5 +72,12 @@ fn a_million_ticks_keep_a_flat_memory_and_scrub_everywhere_in_their_window() {
         let shown = reached.show(game.surface(), &Perspective::God).unwrap();
         assert_eq!(shown, states[usize::try_from(target - first).unwrap()]);
         position = Some(reached);
+    }
+    let mut timeline = Timeline::from_checkpoint(game.checkpoint(None).unwrap());
+    for target in (from..TICKS).rev().step_by(83) {
+        let reached =
+            timeline.seek(game.surface(), &replay, target, &mut |_| ControlFlow::Continue(())).unwrap();
+        let shown = reached.show(game.surface(), &Perspective::God).unwrap();
+        assert_eq!(shown, states[usize::try_from(target - first).unwrap()]);
     }
 }

@@ -166,10 +166,50 @@ fn the_end_of_a_match_is_told_once_and_frees_the_commander() {
     roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap();
     roster.finished(&id("a1"), &ground, "match-1");
     assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby));
-    assert_eq!(roster.ended(&id("a1"), "ground"), Some("one"));
+    assert!(roster.ended(&id("a1"), "ground").eq(["one"]));
     roster.reserve(&ann, &id("a1"), "air", kept("blue")).unwrap();
-    roster.told_the_end(&id("a1"), "ground");
+    roster.told_the_end(&id("a1"), "ground", "match-1");
+    assert_eq!(roster.ended(&id("a1"), "ground").count(), 0);
     assert_eq!(roster.place(&id("a1"), "ground"), Some(Place::Lobby));
+}
+
+/// §4 "once each": ends that come while nobody waits are kept in their order, so many of them, and told match by match.
+#[test]
+fn ends_of_several_matches_are_kept_apart() {
+    let mut roster = roster();
+    let (ann, ground) = (owner("ann"), Seat::new("red", "ground"));
+    let doors = ["one", "two", "three", "four", "five"];
+    for (match_id, door) in (1..).zip(doors) {
+        let match_id: Arc<str> = format!("match-{match_id}").into();
+        roster.seat(&ann, &id("a1"), &ground, &match_id, door).unwrap();
+        roster.finished(&id("a1"), &ground, &match_id);
+    }
+    assert!(roster.ended(&id("a1"), "ground").eq(["one", "two", "three", "four"]), "the last seen first");
+    roster.told_the_end(&id("a1"), "ground", "match-2");
+    roster.release(&id("a1"), &ground, "match-3", None);
+    assert!(roster.ended(&id("a1"), "ground").eq(["one", "four"]), "a room that is gone tells nothing");
+}
+
+/// §4 "Lobby phase": a seat that is reserved while the lane is in a held match is news when that match is given up, and not
+/// once the match ran.
+#[test]
+fn a_reservation_made_in_a_match_is_told_after_it() {
+    let mut roster = roster();
+    let (ann, ground) = (owner("ann"), Seat::new("red", "ground"));
+    roster.seat(&ann, &id("a1"), &ground, &first(), "one").unwrap();
+    roster.reserve(&ann, &id("a1"), "ground", kept("red")).unwrap();
+    roster.release(&id("a1"), &ground, "match-1", Some(false));
+    assert!(has_news(&roster, "a1"));
+    assert_eq!(told(&mut roster, "a1", "ground")["seat"]["team"], "red");
+    assert!(!has_news(&roster, "a1"), "told once");
+    roster.seat(&ann, &id("a1"), &ground, &second(), "two").unwrap();
+    roster.release(&id("a1"), &ground, "match-2", Some(false));
+    assert!(!has_news(&roster, "a1"), "nothing was changed meanwhile");
+    roster.reserve(&ann, &id("a1"), "ground", None).unwrap();
+    roster.reserve(&ann, &id("a1"), "ground", kept("red")).unwrap();
+    roster.seat(&ann, &id("a1"), &ground, &second(), "two").unwrap();
+    roster.finished(&id("a1"), &ground, "match-2");
+    assert!(!has_news(&roster, "a1"), "the match tells of itself, and used the reservation up");
 }
 
 /// §5, §20.3: only the owner's own commander, and no way to tell somebody else's from none at all.
