@@ -149,14 +149,14 @@ impl Shared {
         self.is_due_in(budget.wall)
     }
 
-    /// Waits until a core is free for the running call, whose time begins then: a policy that waits for others does not
-    /// use up its own time.
-    pub(crate) fn turn(&self, cores: &Arc<Cores>, budget: Budget) -> Turn {
+    /// Waits until a core is free for the running call, which usually takes so much and whose time begins then: a policy that
+    /// waits for others does not use up its own time.
+    pub(crate) fn turn(&self, cores: &Arc<Cores>, usual: Duration, budget: Budget) -> Turn {
         let core = match cores.try_take() {
             Some(core) => core,
             None if !self.is_due_in(CORE_PATIENCE) => return Turn::Never,
             None => {
-                let Some(core) = cores.take_within(CORE_PATIENCE) else { return Turn::NoCore };
+                let Some(core) = cores.take_within(CORE_PATIENCE, usual) else { return Turn::NoCore };
                 if !self.is_due_in(budget.wall) {
                     return Turn::Never;
                 }

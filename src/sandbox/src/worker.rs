@@ -5,6 +5,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use crate::artifact::Runtime;
 use crate::call::Call;
@@ -26,12 +27,14 @@ pub(crate) fn run(workers: &Workers, setup: &Setup, shared: &Arc<Shared>, observ
     ThreadId::current().yield_to_the_server();
     let Some(mut engine) = load(workers, setup, shared) else { return };
     let budget = Budget::think(&setup.limits, workers.awaited());
+    let mut usual = Duration::ZERO;
     for observation in observations {
-        let thought = match shared.turn(workers.cores(), budget) {
+        let thought = match shared.turn(workers.cores(), usual, budget) {
             Turn::Now => engine.think(&observation),
             Turn::NoCore => Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Host),
             Turn::Never => return,
         };
+        usual = thought.cpu;
         if !answer_think(shared, &engine, thought) {
             return;
         }
@@ -86,7 +89,8 @@ fn begin_load(workers: &Workers, setup: &Setup, shared: &Shared, place: Place) -
     if !shared.runs_in(place, budget) {
         return None;
     }
-    match shared.turn(workers.cores(), budget) {
+    // No tick waits for a load, so it goes after every think.
+    match shared.turn(workers.cores(), budget.cpu, budget) {
         Turn::Now => Some(()),
         Turn::NoCore => {
             shared.no_room();
