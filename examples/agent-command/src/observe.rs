@@ -26,7 +26,7 @@ impl World {
                     self.add_buildings(viewer, is_full, &mut section);
                 }
                 Role::Air => {
-                    self.add_strangers(viewer, |unit| unit.kind.stats().flies(), is_full, &mut section)
+                    self.add_strangers(viewer, |unit| unit.kind.stats().flies(), is_full, &mut section);
                 }
             }
             observation.insert(role.name().into(), Value::Object(section));

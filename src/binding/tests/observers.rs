@@ -146,8 +146,12 @@ async fn pass(millis: u64) {
     sleep(Duration::from_millis(millis)).await;
 }
 
+fn millis_since(at: Instant) -> u64 {
+    u64::try_from(at.elapsed().as_millis()).unwrap()
+}
+
 /// A duel in which both sides' seats are the players' own.
-fn duel(more: Value) -> Value {
+fn duel(more: &Value) -> Value {
     let mut options = json!({ "teams": ["red", "blue"], "bots": "nobody", "seed": 11, "role": "ground" });
     options.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     options
@@ -159,7 +163,7 @@ async fn nothing_about_a_tick_reaches_an_observer_before_its_release() {
     let house = House::open();
     let began = Instant::now();
     let delay = 3_000;
-    let options = duel(json!({ "private": true, "observerDelayMs": delay, "team": "red" }));
+    let options = duel(&json!({ "private": true, "observerDelayMs": delay, "team": "red" }));
     let mut ann = house.person("Ann").create("agent-command", options).await;
     let (everything, side) = (ann.ticket(json!({})).await, ann.ticket(json!({ "team": "red" })).await);
     let mut eve = house.person("Eve").enter(&ann, everything).await.unwrap();
@@ -196,7 +200,7 @@ async fn nothing_about_a_tick_reaches_an_observer_before_its_release() {
             // The match began with the room, at a wall time that its first frame tells.
             let recorded =
                 frame["recordedAt"].as_u64().unwrap() - frames[0].1["recordedAt"].as_u64().unwrap();
-            let live = began.elapsed().as_millis() as u64 - at.elapsed().as_millis() as u64;
+            let live = millis_since(began) - millis_since(*at);
             assert!(recorded + delay <= live + 300, "recorded {recorded}, came {live}");
             assert_eq!(frame["releaseAt"].as_u64().unwrap() - frame["recordedAt"].as_u64().unwrap(), delay);
             assert_eq!(frame["perspective"], perspective);
@@ -229,7 +233,7 @@ async fn the_end_of_a_match_is_told_when_its_frame_is_released() {
     bob.client.leave().await;
     let mut late = None;
     while ended.elapsed() < Duration::from_millis(PUBLIC_DELAY_MIN - 400) {
-        pass(1_000.min(PUBLIC_DELAY_MIN - 300 - ended.elapsed().as_millis() as u64)).await;
+        pass(1_000.min(PUBLIC_DELAY_MIN - 300 - millis_since(ended))).await;
         let came = eve.read().await;
         assert!(!format!("{came:?}").contains("outcomes"), "{came:?}");
         assert_eq!(house.listed().unwrap(), before);
@@ -321,7 +325,7 @@ async fn players_observe_their_own_side_alone_until_they_are_out_of_play() {
 #[tokio::test(start_paused = true)]
 async fn a_perspective_begins_with_a_keyframe_and_a_cursor_goes_on() {
     let house = House::open();
-    let options = duel(json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
+    let options = duel(&json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
     let mut ann = house.person("Ann").create("agent-command", options).await;
     let tickets = [ann.ticket(json!({})).await, ann.ticket(json!({})).await];
     let person = house.person("Eve");
@@ -357,7 +361,7 @@ async fn a_perspective_begins_with_a_keyframe_and_a_cursor_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_ticket_grants_what_it_says() {
     let house = House::open();
-    let options = duel(json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
+    let options = duel(&json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
     let mut ann = house.person("Ann").create("agent-command", options).await;
     assert_eq!(ann.ask("inviteObserver", json!({ "team": "blue" })).await["code"], "forbidden");
     let side = ann.ask("inviteObserver", json!({ "team": "red" })).await["data"].clone();
@@ -383,7 +387,7 @@ async fn a_ticket_grants_what_it_says() {
 #[tokio::test(start_paused = true)]
 async fn keyframes_are_asked_for_within_a_rate() {
     let house = House::open();
-    let options = duel(json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
+    let options = duel(&json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
     let mut ann = house.person("Ann").create("agent-command", options).await;
     let ticket = ann.ticket(json!({})).await;
     let mut eve = house.person("Eve").enter(&ann, ticket).await.unwrap();

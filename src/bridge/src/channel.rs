@@ -192,8 +192,8 @@ impl Event {
 mod tests {
     use super::*;
 
-    fn happened(before: Value, now: Value) -> Vec<Event> {
-        Status::of(&now).since(&Status::of(&before))
+    fn happened(before: &Value, now: &Value) -> Vec<Event> {
+        Status::of(now).since(&Status::of(before))
     }
 
     // §17: the four kinds, once each, and nothing for what stays as it was.
@@ -202,16 +202,16 @@ mod tests {
         let lobby = json!({ "phase": "lobby", "unreadOwnerMessages": 0 });
         let playing = json!({ "phase": "match", "tick": 3, "unreadOwnerMessages": 0 });
         let over = json!({ "phase": "match", "outcome": "win", "unreadOwnerMessages": 0 });
-        assert_eq!(happened(lobby.clone(), playing.clone()), [Event::Seated]);
-        assert_eq!(happened(playing.clone(), over.clone()), [Event::MatchEnded(Outcome::Win)]);
-        assert_eq!(happened(over.clone(), over), []);
+        assert_eq!(happened(&lobby, &playing), [Event::Seated]);
+        assert_eq!(happened(&playing, &over), [Event::MatchEnded(Outcome::Win)]);
+        assert_eq!(happened(&over, &over), []);
         let asking = json!({ "phase": "match", "approval": { "id": "a1", "status": "pending" } });
-        assert_eq!(happened(playing.clone(), asking.clone()), []);
+        assert_eq!(happened(&playing, &asking), []);
         let answered = json!({ "phase": "match", "approval": { "id": "a1", "status": "approved" } });
-        assert_eq!(happened(asking.clone(), answered), [Event::ApprovalResolved]);
-        assert_eq!(happened(asking, playing), [Event::ApprovalResolved]);
+        assert_eq!(happened(&asking, &answered), [Event::ApprovalResolved]);
+        assert_eq!(happened(&asking, &playing), [Event::ApprovalResolved]);
         let told = json!({ "phase": "lobby", "unreadOwnerMessages": 2 });
-        assert_eq!(happened(lobby, told.clone()), [Event::OwnerMessage]);
-        assert_eq!(happened(told.clone(), told), []);
+        assert_eq!(happened(&lobby, &told), [Event::OwnerMessage]);
+        assert_eq!(happened(&told, &told), []);
     }
 }

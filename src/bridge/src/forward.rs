@@ -243,16 +243,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn passes(message: Value) -> bool {
+    fn passes(message: &Value) -> bool {
         read(&message.to_string(), &json!(7)).is_some()
     }
 
     // §15: no sampling, no roots; and no other channel to the client than the bridge's own.
     #[test]
     fn nothing_passes_but_the_answer_and_the_notifications_of_a_request() {
-        assert!(passes(json!({ "jsonrpc": "2.0", "id": 7, "result": {} })));
-        assert!(passes(json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": 1, "message": "" } })));
-        assert!(passes(json!({ "method": "notifications/progress", "params": {} })));
+        assert!(passes(&json!({ "jsonrpc": "2.0", "id": 7, "result": {} })));
+        assert!(passes(&json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": 1, "message": "" } })));
+        assert!(passes(&json!({ "method": "notifications/progress", "params": {} })));
         for hostile in [
             json!({ "id": 8, "result": {} }),
             json!({ "id": "7", "result": {} }),
@@ -262,7 +262,7 @@ mod tests {
             json!({ "id": 7 }),
             json!({ "id": 7, "result": {}, "error": {} }),
         ] {
-            assert!(!passes(hostile.clone()), "{hostile}");
+            assert!(!passes(&hostile), "{hostile}");
         }
     }
 

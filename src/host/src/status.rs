@@ -161,7 +161,7 @@ async fn next_word<T>(from: Option<&mut watch::Receiver<T>>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl std::fmt::Debug for StatusWatch {

@@ -122,6 +122,6 @@ impl RoleEdits {
             return;
         }
         // A grant that is gone was revoked, which whoever waits here watches too.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -94,5 +94,5 @@ async fn tell(sink: &SubscriptionSink, mut watched: Vec<Watched>) {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

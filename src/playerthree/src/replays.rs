@@ -32,7 +32,7 @@ const FINISH_MAX: Duration = Duration::from_secs(2);
 enum Order {
     Keep {
         match_id: String,
-        replay: Replay,
+        replay: Box<Replay>,
     },
     /// Nothing comes after it.
     Finish(SyncSender<()>),
@@ -65,7 +65,7 @@ impl Replays {
 
 impl Archive for Replays {
     fn keep(&self, match_id: &str, replay: Replay) {
-        if self.0.try_send(Order::Keep { match_id: match_id.to_owned(), replay }).is_err() {
+        if self.0.try_send(Order::Keep { match_id: match_id.to_owned(), replay: Box::new(replay) }).is_err() {
             tracing::warn!(match_id, "a replay is lost: too many wait to be written");
         }
     }

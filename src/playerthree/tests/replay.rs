@@ -96,7 +96,7 @@ fn a_false_replay_is_refused_with_its_first_fault() {
         assert_eq!((code, &*out), (Some(1), ""), "{member}");
         assert!(err.contains(why), "{err}");
     }
-    let mut replay = truth.clone();
+    let mut replay = truth;
     replay["entries"][4][5] = json!("agent");
     let (_, err, code) = run_text("verify", &replay, &[]);
     assert_eq!(code, Some(1));

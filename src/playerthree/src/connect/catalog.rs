@@ -152,7 +152,7 @@ fn token(agent: Agent, setup: &Setup<'_>) -> String {
         Agent::Opencode => json!({ "type": "remote", "url": url, "headers": authorization, "oauth": false }),
         _ => json!({ "type": "http", "url": url, "headers": authorization }),
     };
-    in_file(agent, name, entry)
+    in_file(agent, name, &entry)
 }
 
 /// A program of the shell that the agent starts: the bridge.
@@ -184,7 +184,7 @@ fn bridged(agent: Agent, setup: &Setup<'_>) -> String {
         Agent::Vscode => json!({ "type": "stdio", "command": program, "args": args, "env": environment }),
         _ => json!({ "command": program, "args": args, "env": environment }),
     };
-    let steps = in_file(agent, name, entry);
+    let steps = in_file(agent, name, &entry);
     if !setup.channel {
         return steps;
     }
@@ -206,7 +206,7 @@ fn expansion(agent: Agent) -> String {
 }
 
 /// An entry of the file where an agent keeps its servers.
-fn in_file(agent: Agent, name: &str, entry: Value) -> String {
+fn in_file(agent: Agent, name: &str, entry: &Value) -> String {
     match agent {
         Agent::GeminiCli => file("~/.gemini/settings.json", &json!({ "mcpServers": { name: entry } })),
         Agent::Cursor => file(".cursor/mcp.json", &json!({ "mcpServers": { name: entry } })),
