@@ -19,25 +19,35 @@ pub struct CommanderGrant {
     /// In manifest order, never empty.
     roles: watch::Sender<Vec<Name>>,
     pub(crate) credential: Credential,
+    origin: Origin,
     activity: Activity,
+}
+
+/// How a client came by its credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// Its owner handed it a token.
+    Token,
+    /// Its owner consented to it on the game's own page (§5).
+    SignIn,
 }
 
 impl CommanderGrant {
     /// The authority over every lane.
     pub(crate) fn whole(id: CommanderId, desk: Arc<Desk>) -> Self {
         let roles = own_roles(&id, &desk);
-        Self::new(id, desk, roles)
+        Self::new(id, desk, roles, Origin::Token)
     }
 
     /// The authority over the lanes of these roles. Fails `invalid` unless they are the commander's and at least one.
     pub(crate) fn partial(id: CommanderId, desk: Arc<Desk>, roles: &[Name]) -> Result<Self, CallError> {
         let roles = checked(&id, &desk, roles)?;
-        Ok(Self::new(id, desk, roles))
+        Ok(Self::new(id, desk, roles, Origin::SignIn))
     }
 
-    fn new(id: CommanderId, desk: Arc<Desk>, roles: Vec<Name>) -> Self {
+    fn new(id: CommanderId, desk: Arc<Desk>, roles: Vec<Name>, origin: Origin) -> Self {
         let credential = Credential::until(desk.credential());
-        Self { id, desk, roles: watch::Sender::new(roles), credential, activity: Activity::default() }
+        Self { id, desk, roles: watch::Sender::new(roles), credential, origin, activity: Activity::default() }
     }
 
     /// The commander.
@@ -48,6 +58,11 @@ impl CommanderGrant {
     /// Which credential it is: one for each generation of the commander token, one for each connection.
     pub fn credential(&self) -> CredentialId {
         self.credential.id()
+    }
+
+    /// Whether it is a sign-in connection's rather than the commander's token.
+    pub fn is_sign_in(&self) -> bool {
+        self.origin == Origin::SignIn
     }
 
     /// Fires when the credential stops being good.

@@ -32,6 +32,14 @@ impl Agent {
         }
     }
 
+    /// Whether its owner consented on the game's own page, rather than by handing out a token (§5).
+    pub(crate) fn has_consent_page(&self) -> bool {
+        match self {
+            Self::Seat(_) => false,
+            Self::Commander(grant) => grant.is_sign_in(),
+        }
+    }
+
     /// Fires when the token stops being good.
     pub(crate) fn revoked(&self) -> &CancellationToken {
         match self {

@@ -1,42 +1,30 @@
-//! One tool call from its arguments to its result (§4, §15): rate, place in flight, role, the match's answer, the check
+//! One tool call from its arguments to its result (§4, §15): rate, consent, place in flight, role, the match's answer, the check
 //! of our own output. A failed call is a result too, with a closed code and nothing of the input.
 
+use crate::consent::{self, Consent};
 use crate::lease::Lease;
 use crate::quota::Place;
 use crate::render::{self, Answer, Paging};
+use crate::reply::Reply;
 use crate::surface::{Offer, Offered};
+use crate::tool_call::ToolCall;
 use playerthree_game::Name;
 use playerthree_schema::{Invalid, PathPart, SchemaCode};
 use playerthree_session::{Call, CallError, Code};
-use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 /// Carries out a call of a tool that the contract has.
 ///
 /// Cancel safe: a call that is dropped gives its place back, and the match drops it.
-pub(crate) async fn call(
-    lease: &Lease,
-    offer: &Offer,
-    name: &str,
-    arguments: Map<String, Value>,
-) -> CallToolResult {
-    match carry_out(lease, offer, name, arguments).await {
-        Ok(answer) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-            result.structured_content = Some(answer.structured);
-            result.meta = offer.meta();
-            result
-        }
-        Err(error) => refused(offer, error),
+pub(crate) async fn call(lease: &Lease, offer: &Offer, call: ToolCall) -> Reply {
+    if !lease.quota.within_rate() {
+        return Reply::failed(Code::RateLimited);
     }
-}
-
-/// The result of a call that failed.
-pub(crate) fn refused(offer: &Offer, error: impl Into<CallError>) -> CallToolResult {
-    let text = error.into().to_json("error").to_string();
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.meta = offer.meta();
-    result
+    match consent::of(lease, &call) {
+        Consent::Given => carry_out(lease, offer, &call.name, call.arguments).await.into(),
+        Consent::Asked => Reply::Ask(consent::question_of(lease)),
+        Consent::Declined => Reply::Failed(json!({ "error": "consent_declined" })),
+    }
 }
 
 async fn carry_out(
@@ -45,9 +33,6 @@ async fn carry_out(
     name: &str,
     mut arguments: Map<String, Value>,
 ) -> Result<Answer, CallError> {
-    if !lease.quota.within_rate() {
-        return Err(Code::RateLimited.into());
-    }
     let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
     let role = take_role(lease, tool.method, &mut arguments)?;
     let place = if tool.method == "wait" { Place::Wait(&role) } else { Place::Call };

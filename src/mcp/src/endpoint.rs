@@ -9,11 +9,14 @@ use crate::lease::{Admission, Claimed, Leases};
 use crate::refusal::Refusal;
 use crate::status::Statuses;
 use crate::surface::{self, Offers};
+use crate::tool_call::ToolCall;
 use crate::transport::{self, Mount, Visit};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use playerthree_host::Agents;
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -131,6 +134,10 @@ impl Visit for Handler {
 
     fn handler(&self) -> Self {
         self.clone()
+    }
+
+    async fn message(&self, id: &Value, call: ToolCall) -> Option<Result<Bytes, Refusal>> {
+        Some(Handler::message(self, id, call).await)
     }
 
     fn cut(&self) -> CancellationToken {

@@ -7,9 +7,12 @@ use crate::lease::{Admission, Lease};
 use crate::listen::Stream;
 use crate::progress::{Progress, told};
 use crate::refusal::Refusal;
+use crate::reply::Reply;
 use crate::status::Statuses;
 use crate::surface::GameOffer;
+use crate::tool_call::ToolCall;
 use crate::{call, hello};
+use bytes::Bytes;
 use playerthree_session::Code;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, GetSkillRequestParams,
@@ -19,7 +22,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -103,6 +106,28 @@ impl Handler {
 
     fn opened(&self) -> Option<Stream> {
         self.course.stream.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What a call comes to, or the end of the server if that is first.
+    async fn called(&self, lease: &Lease, call: ToolCall) -> Reply {
+        if let Some(harness) = call.harness() {
+            lease.agent.introduce(harness);
+        }
+        tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => Reply::failed(Code::BadToken),
+            reply = call::call(lease, &self.offer.tools, call) => reply,
+        }
+    }
+
+    /// The whole message of a call that is answered without the library, or the refusal of a request that came too late
+    /// to claim the lease.
+    ///
+    /// Cancel safe: a call that is dropped gives its place back, and the match drops it.
+    pub(crate) async fn message(&self, id: &Value, call: ToolCall) -> Result<Bytes, Refusal> {
+        let lease = self.admission.lease().ok_or(Refusal::Session)?;
+        let reply = self.called(&lease, call).await;
+        reply.into_message(id, &self.offer.tools).map_err(|_| Refusal::Internal)
     }
 }
 
@@ -214,35 +239,21 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let lease = self.lease()?;
-        if let Some(harness) = harness_of(&context) {
-            lease.agent.introduce(harness);
-        }
-        let arguments = request.arguments.unwrap_or_default();
-        let progress = progress_of(&request.name, &arguments, &context);
-        let call = told(call::call(&lease, &self.offer.tools, &request.name, arguments), progress);
+        let progress = progress_of(&request, &context);
+        let call = self.called(&lease, ToolCall::read(request, context.meta.0.0.clone()));
         tokio::select! {
             biased;
             // The client went away, so this error reaches nobody.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("Cancelled", None)),
-            () = self.shutdown.cancelled() => Ok(call::refused(&self.offer.tools, Code::BadToken).into()),
-            result = call => Ok(result.into()),
+            reply = told(call, progress) => reply.into_response(&self.offer.tools),
         }
     }
 }
 
-/// The client's name for itself, which every request of the revision may carry.
-fn harness_of(context: &RequestContext<RoleServer>) -> Option<&str> {
-    context.meta.get("io.modelcontextprotocol/clientInfo")?.get("name")?.as_str()
-}
-
 /// Only waits and practices are long enough to tell about. How long a practice takes nobody knows before.
-fn progress_of(
-    name: &str,
-    arguments: &Map<String, Value>,
-    context: &RequestContext<RoleServer>,
-) -> Option<Progress> {
-    let total = match name {
-        "game_wait" => Some(arguments.get("seconds")?.as_f64()?),
+fn progress_of(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Option<Progress> {
+    let total = match &*request.name {
+        "game_wait" => Some(request.arguments.as_ref()?.get("seconds")?.as_f64()?),
         "practice_run" => None,
         _ => return None,
     };

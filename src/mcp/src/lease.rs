@@ -20,13 +20,26 @@ pub(crate) struct Lease {
     pub(crate) quota: Quota,
     /// By role.
     snapshots: Mutex<BTreeMap<Name, Arc<Snapshot>>>,
+    /// Set once the client's person consented (§5).
+    consent: OnceLock<()>,
     cut: CancellationToken,
 }
 
 impl Lease {
     fn new(agent: Agent, cut: CancellationToken, limits: &Limits) -> Self {
         let quota = Quota::new(limits, agent.surface().manifest.roles.iter().cloned());
-        Self { agent, quota, snapshots: Mutex::default(), cut }
+        Self { agent, quota, snapshots: Mutex::default(), consent: OnceLock::new(), cut }
+    }
+
+    /// Whether the client's person consented to the token.
+    pub(crate) fn has_consent(&self) -> bool {
+        self.consent.get().is_some()
+    }
+
+    /// The client's person consented.
+    pub(crate) fn give_consent(&self) {
+        // A second yes says nothing new.
+        _ = self.consent.set(());
     }
 
     /// The observation of a role that later pages are read from.

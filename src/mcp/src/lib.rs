@@ -8,6 +8,7 @@
 mod agent;
 mod call;
 mod config;
+mod consent;
 mod endpoint;
 mod guard;
 mod guest;
@@ -20,9 +21,11 @@ mod progress;
 mod quota;
 mod refusal;
 mod render;
+mod reply;
 mod skills;
 mod status;
 mod surface;
+mod tool_call;
 mod toolbox;
 mod transport;
 

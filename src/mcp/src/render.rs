@@ -12,7 +12,32 @@ pub(crate) struct Answer {
     /// `structuredContent`.
     pub(crate) structured: Value,
     /// The text content.
-    pub(crate) text: String,
+    pub(crate) text: Text,
+}
+
+/// The text of a result.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Text {
+    /// The JSON of the structured content, no more and no less.
+    Json(String),
+    /// Words of its own, or JSON with a line after it.
+    Worded(String),
+}
+
+impl Text {
+    /// The text.
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Json(text) | Self::Worded(text) => text,
+        }
+    }
+
+    /// The text.
+    pub(crate) fn into_string(self) -> String {
+        match self {
+            Self::Json(text) | Self::Worded(text) => text,
+        }
+    }
 }
 
 /// What becomes of the observation that later pages are read from.
@@ -34,10 +59,10 @@ pub(crate) fn render(
         "briefing" if result.get("topic").is_some() => (topic_page(result), Paging::Unchanged),
         "skill" => (skill_window(result), Paging::Unchanged),
         _ if result.get("observation").is_some() => observed(result, observation)?,
-        "observe" => (plain(result), Paging::Replaced(None)),
-        _ => (plain(result), Paging::Unchanged),
+        "observe" => (Answer::plain(result), Paging::Replaced(None)),
+        _ => (Answer::plain(result), Paging::Unchanged),
     };
-    if utf16_len(&answer.text) > RESULT_TEXT_MAX { Err(TooLarge) } else { Ok((answer, paging)) }
+    if utf16_len(answer.text.as_str()) > RESULT_TEXT_MAX { Err(TooLarge) } else { Ok((answer, paging)) }
 }
 
 /// A later page of an observation, nothing past its end.
@@ -45,14 +70,17 @@ pub(crate) fn later_page(snapshot: &Snapshot, page: usize) -> Option<Answer> {
     Some(with_line(snapshot.page(page)?, &snapshot.line(page)))
 }
 
-fn plain(structured: Value) -> Answer {
-    let text = structured.to_string();
-    Answer { structured, text }
+impl Answer {
+    /// A result whose text is its JSON.
+    pub(crate) fn plain(structured: Value) -> Self {
+        let text = Text::Json(structured.to_string());
+        Self { structured, text }
+    }
 }
 
 fn with_line(members: Map<String, Value>, line: &str) -> Answer {
     let structured = Value::Object(members);
-    let text = format!("{structured}\n{line}");
+    let text = Text::Worded(format!("{structured}\n{line}"));
     Answer { structured, text }
 }
 
@@ -71,7 +99,7 @@ fn topic_page(page: Value) -> Answer {
         };
         text.push_str(&line);
     }
-    Answer { structured: page, text }
+    Answer { structured: page, text: Text::Worded(text) }
 }
 
 fn skill_window(window: Value) -> Answer {
@@ -82,14 +110,14 @@ fn skill_window(window: Value) -> Answer {
             format!("\n[… continues: game_skill {{\"name\":{name},\"path\":{path},\"offset\":{next}}}]");
         text.push_str(&line);
     }
-    Answer { structured: window, text }
+    Answer { structured: window, text: Text::Worded(text) }
 }
 
 /// A result with an observation: whole if it fits, else its first page.
 fn observed(mut result: Value, schema: &Schema) -> Result<(Answer, Paging), TooLarge> {
     let text = result.to_string();
     if utf16_len(&text) <= RESULT_TEXT_MAX {
-        return Ok((Answer { structured: result, text }, Paging::Replaced(None)));
+        return Ok((Answer { structured: result, text: Text::Json(text) }, Paging::Replaced(None)));
     }
     let Some(members) = result.as_object_mut() else { return Err(TooLarge) };
     let observation = members.remove("observation").unwrap_or_default();
@@ -114,7 +142,7 @@ mod tests {
     use serde_json::json;
 
     fn text(method: &str, result: Value) -> String {
-        render(method, result, &t::obj([])).unwrap().0.text
+        render(method, result, &t::obj([])).unwrap().0.text.into_string()
     }
 
     // §4: a topic page is its raw text, and a line says how to go on when there are several.
@@ -152,7 +180,8 @@ mod tests {
     fn other_results_are_their_json() {
         let result = json!({ "acks": [{ "ok": true }] });
         let (answer, paging) = render("act", result.clone(), &t::obj([])).unwrap();
-        assert_eq!((answer.text.as_str(), answer.structured), (r#"{"acks":[{"ok":true}]}"#, result));
+        let text = Text::Json(r#"{"acks":[{"ok":true}]}"#.into());
+        assert_eq!((answer.text, answer.structured), (text, result));
         assert_eq!(paging, Paging::Unchanged);
     }
 
@@ -166,7 +195,7 @@ mod tests {
         assert_eq!(answer.structured["instruction"], "go");
         assert_eq!(answer.structured["tick"], 5);
         assert_eq!(answer.structured["next"], json!({ "page": 2 }));
-        assert!(answer.text.ends_with("[page 1/3 — next: game_observe {\"page\":2}]"));
+        assert!(answer.text.as_str().ends_with("[page 1/3 — next: game_observe {\"page\":2}]"));
         let Paging::Replaced(Some(snapshot)) = paging else { panic!("no snapshot") };
         let last = later_page(&snapshot, 3).unwrap();
         assert_eq!(last.structured["items"]["cells"]["to"], 30_000);

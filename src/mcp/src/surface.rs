@@ -56,6 +56,8 @@ pub(crate) struct Offer {
     tools: Vec<(&'static str, Offered)>,
     list: ListToolsResult,
     meta: Option<MetaObject>,
+    /// The same as JSON.
+    meta_json: Option<String>,
 }
 
 /// A tool's output schema is no valid JSON Schema, so nothing could be checked against it, or a skill has no entry.
@@ -80,7 +82,8 @@ impl Offer {
         list.ttl_ms = Some(STATIC_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         let tools = tools.iter().map(offered).collect::<Result<_, _>>()?;
-        Ok(Self { tools, list, meta })
+        let meta_json = meta.as_ref().map(|meta| Value::Object(meta.0.clone()).to_string());
+        Ok(Self { tools, list, meta, meta_json })
     }
 
     /// The tool of this name, if the game offers it.
@@ -96,6 +99,11 @@ impl Offer {
     /// The `_meta` of every result.
     pub(crate) fn meta(&self) -> Option<MetaObject> {
         self.meta.clone()
+    }
+
+    /// The same as JSON.
+    pub(crate) fn meta_json(&self) -> Option<&str> {
+        self.meta_json.as_deref()
     }
 }
 

@@ -7,16 +7,20 @@ use crate::guard::{self, Method};
 use crate::hello;
 use crate::quota::{Place, Quota};
 use crate::refusal::Refusal;
+use crate::render::Answer;
+use crate::reply::Reply;
 use crate::surface::{Offer, Offered};
+use crate::tool_call::ToolCall;
 use crate::transport::{self, Mount, Visit};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use dashmap::DashMap;
 use http::HeaderMap;
 use playerthree_session::Tool;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerConfig,
+    CallToolRequestParams, CallToolResponse, DiscoverResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -208,6 +212,11 @@ impl<T: Toolbox> Visit for ToolVisit<T> {
         self.clone()
     }
 
+    async fn message(&self, id: &Value, call: ToolCall) -> Option<Result<Bytes, Refusal>> {
+        let reply = self.called(&call.name, call.arguments).await;
+        Some(reply.into_message(id, &self.shared.offer).map_err(|_| Refusal::Internal))
+    }
+
     /// Never: a call in flight answers by itself when the server stops.
     fn cut(&self) -> CancellationToken {
         CancellationToken::new()
@@ -219,6 +228,19 @@ impl<T: Toolbox> Visit for ToolVisit<T> {
 }
 
 impl<T: Toolbox> ToolVisit<T> {
+    /// What a call comes to, or the end of the server if that is first.
+    async fn called(&self, name: &str, arguments: Map<String, Value>) -> Reply {
+        let answer = tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => Err(failed("unavailable", "the server stops")),
+            answer = self.carry_out(name, arguments) => answer,
+        };
+        match answer {
+            Ok(structured) => Reply::Answer(Answer::plain(structured)),
+            Err(Failed { code, message }) => Reply::Failed(json!({ "error": code, "message": message })),
+        }
+    }
+
     async fn carry_out(&self, name: &str, arguments: Map<String, Value>) -> Result<Value, Failed> {
         let Shared { toolbox, offer } = &*self.shared;
         if !self.quota.within_rate() {
@@ -243,20 +265,6 @@ fn checked(tool: &Offered, answer: Value) -> Result<Value, Failed> {
 
 fn failed(code: &'static str, message: &str) -> Failed {
     Failed { code, message: message.to_owned() }
-}
-
-fn result(answer: Result<Value, Failed>) -> CallToolResult {
-    match answer {
-        Ok(structured) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(structured.to_string())]);
-            result.structured_content = Some(structured);
-            result
-        }
-        Err(Failed { code, message }) => {
-            let text = json!({ "error": code, "message": message }).to_string();
-            CallToolResult::error(vec![ContentBlock::text(text)])
-        }
-    }
 }
 
 impl<T: Toolbox> ServerHandler for ToolVisit<T> {
@@ -285,15 +293,13 @@ impl<T: Toolbox> ServerHandler for ToolVisit<T> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let call = self.carry_out(&request.name, request.arguments.unwrap_or_default());
-        let answer = tokio::select! {
+        let call = self.called(&request.name, request.arguments.unwrap_or_default());
+        tokio::select! {
             biased;
             // The client went away, so this error reaches nobody.
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("Cancelled", None)),
-            () = self.shutdown.cancelled() => Err(failed("unavailable", "the server stops")),
-            answer = call => answer,
-        };
-        Ok(result(answer).into())
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("Cancelled", None)),
+            reply = call => reply.into_response(&self.shared.offer),
+        }
     }
 }
 

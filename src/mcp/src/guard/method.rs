@@ -101,7 +101,8 @@ fn is_handshake(params: &Map<String, Value>) -> bool {
 }
 
 fn is_tool_call(params: &Map<String, Value>) -> bool {
-    params.get("name").is_some_and(Value::is_string) && params.get("arguments").is_none_or(Value::is_object)
+    let is_object = |name: &str| params.get(name).is_none_or(Value::is_object);
+    params.get("name").is_some_and(Value::is_string) && is_object("arguments") && is_object("inputResponses")
 }
 
 /// Whether a value may be an address: printable, and no longer than any that exists.

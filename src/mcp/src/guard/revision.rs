@@ -8,6 +8,8 @@ use crate::refusal::{REVISION, Refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderMap, HeaderName};
+use rmcp::model::{ClientCapabilities, Implementation};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -65,9 +67,13 @@ fn old_handshake(request: &Request) -> Refusal {
 
 /// Whether `_meta` holds what every request of this revision carries, each of its type.
 fn is_complete(meta: &Map<String, Value>) -> bool {
-    meta.get(CAPABILITIES).is_some_and(Value::is_object)
-        && meta.get(CLIENT).is_none_or(Value::is_object)
+    meta.get(CAPABILITIES).is_some_and(is_a::<ClientCapabilities>)
+        && meta.get(CLIENT).is_none_or(is_a::<Implementation>)
         && meta.get(PROGRESS).is_none_or(is_id)
+}
+
+fn is_a<'v, T: Deserialize<'v>>(value: &'v Value) -> bool {
+    T::deserialize(value).is_ok()
 }
 
 /// What `Mcp-Name` repeats.
