@@ -30,7 +30,7 @@ pub(crate) fn sizes(game: &dyn GameMatch, teams: &[Name]) -> Vec<Size> {
     let size = |seat: &Seat, detail: &[Name]| game.observe(seat, -1, detail).to_string().len();
     let mut sizes: Vec<Size> = Vec::new();
     for seat in seats(teams) {
-        let (own, full) = (size(&seat, &[seat.role.clone()]), size(&seat, &all_sections()));
+        let (own, full) = (size(&seat, std::slice::from_ref(&seat.role)), size(&seat, &all_sections()));
         match sizes.iter_mut().find(|size| size.role == seat.role) {
             Some(largest) => (largest.own, largest.full) = (largest.own.max(own), largest.full.max(full)),
             None => sizes.push(Size { role: seat.role, own, full }),
