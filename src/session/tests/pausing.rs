@@ -121,6 +121,8 @@ fn whoever_sees_the_match_live_sees_what_holds_it() {
     held["role"] = json!("lead");
     let paused = json!({ "tick": 1, "since": since, "seats": [held] });
     assert_eq!((game.paused(), &game.status()["paused"]), (Some(paused.clone()), &paused));
+    // §17: the status of each seat too, whoever holds the session.
+    assert_eq!(game.seat_status(&lead("b")).unwrap().to_json(1)["paused"], paused);
     let now = PRESENCE_MS + 7;
     let lists = [
         game.seats_json(now),
