@@ -7,11 +7,11 @@
 
 use playerthree_mcp::{Legacy, Limits, McpConfig, guest_router};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
-    ElicitationCapability, InputRequest, InputRequests, InputRequiredResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, RequestStateCodec, Resource,
-    ResourceContents, SealOptions, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest, InputRequests,
+    InputRequiredResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, RequestStateCodec, Resource, ResourceContents, SealOptions, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -121,13 +121,12 @@ async fn progressing(context: &RequestContext<RoleServer>) -> Result<CallToolRes
     Ok(text("Done."))
 }
 
-fn asks_back(context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+fn needs_sampling(context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
     let declared = context.meta.get("io.modelcontextprotocol/clientCapabilities");
-    if declared.is_some_and(|declared| declared.get("elicitation").is_some()) {
+    if declared.is_some_and(|declared| declared.get("sampling").is_some()) {
         return Ok(text("Done."));
     }
-    let mut required = ClientCapabilities::default();
-    required.elicitation = Some(ElicitationCapability::default());
+    let required = serde_json::from_value(json!({ "sampling": {} })).unwrap_or_default();
     Err(ErrorData::missing_required_client_capability(required))
 }
 
@@ -184,7 +183,7 @@ impl ServerHandler for Fixture {
                 Ok(CallToolResult::error(vec![content]).into())
             }
             "test_tool_with_progress" => progressing(&context).await,
-            "test_missing_capability" => asks_back(&context),
+            "test_missing_capability" => needs_sampling(&context),
             "test_streaming_elicitation" | "test_input_required_result_elicitation" => {
                 let name = json!({ "name": { "type": "string" } });
                 let done = answers(&request, "user_name");
