@@ -113,8 +113,16 @@ export async function commander(server, token) {
   return agentOver(new URL("/mcp", server.url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
 }
 
-/** An MCP client for one seat token. It keeps `mcp-session-id` as seat tokens require, which stock clients do not. */
-export async function agent(server, token) {
+/** An MCP client for one seat token. */
+export function agent(server, token) {
+  return seatAgents(server, token)();
+}
+
+/**
+ * MCP clients for one seat token, one after the other. They share its `mcp-session-id`, which seat tokens require to be
+ * kept and stock clients do not keep.
+ */
+export function seatAgents(server, token) {
   let session;
   const keepsSession = async (url, init) => {
     const headers = new Headers(init?.headers);
@@ -123,10 +131,8 @@ export async function agent(server, token) {
     session ??= response.headers.get("mcp-session-id") ?? undefined;
     return response;
   };
-  return agentOver(new URL("/mcp", server.url), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-    fetch: keepsSession,
-  });
+  const options = { requestInit: { headers: { authorization: `Bearer ${token}` } }, fetch: keepsSession };
+  return () => agentOver(new URL("/mcp", server.url), options);
 }
 
 function agentOver(url, transportOptions) {

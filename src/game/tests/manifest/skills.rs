@@ -73,3 +73,21 @@ fn skills_are_checked() {
         assert_eq!(manifest.faults(), vec![], "{good}");
     }
 }
+
+/// §4 "Skills": a skill is no larger than every host of skills has to take.
+#[test]
+fn a_skill_is_no_larger_than_hosts_have_to_take() {
+    let faults = |count: usize, bytes: usize| {
+        let mut broken = manifest();
+        let text: std::sync::Arc<str> = "x".repeat(bytes).into();
+        let files = &mut broken.skills[0].files;
+        while files.len() < count {
+            files.insert(format!("f{}.md", files.len()).into(), text.clone());
+        }
+        broken.faults().into_iter().map(|fault| fault.what).collect::<Vec<_>>()
+    };
+    let too_large = ["the skill has more than 512 files or 16777216 bytes"];
+    assert_eq!(faults(513, 1), too_large);
+    assert_eq!(faults(18, 1_048_576), too_large);
+    assert!(faults(512, 1).is_empty());
+}
