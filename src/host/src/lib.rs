@@ -21,6 +21,7 @@ mod secret;
 mod shares;
 mod status;
 mod trial;
+mod uploads;
 mod workshop;
 
 pub use accounts::{ACCOUNTS_MAX, Account, Accounts, BadName, LoginRefused, NAME_MAX};
@@ -40,3 +41,4 @@ pub use scrubbing::{
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use status::{StatusBoard, StatusWatch};
 pub use trial::{Ended, Trial, TrialResult};
+pub use uploads::{UPLOAD_BYTES_MAX, UPLOADS_MAX, UploadError, UploadId, Uploads};

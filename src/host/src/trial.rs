@@ -152,6 +152,7 @@ impl Trial {
             persistent: None,
         };
         let mut game = Match::new(Arc::clone(&self.surface), config, 0)?;
+        game.keep_no_replay();
         let own = vec![self.seat.team.clone()];
         let alliance = self
             .alliances

@@ -3,13 +3,13 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{
-    Bot, CannotCreate, Clock, Context, Game, GameMatch, Manifest, Name, Outcome, Seat, SeatInfo, Setup,
-    ViewKind,
+    Bot, CannotCreate, Clock, Context, Controller, Game, GameMatch, Manifest, Name, Outcome, Seat, SeatInfo,
+    Setup, ViewKind,
 };
 use playerthree_host::*;
 use playerthree_session::{
-    CHECKPOINT_TICKS, CHECKPOINTS_MAX, Config, Match, ObserverPolicy, Replay, ReplayError, Surface, Timeline,
-    replay_match,
+    CHECKPOINT_TICKS, CHECKPOINTS_MAX, Config, Match, ObserverPolicy, Persistent, Replay, ReplayError,
+    Surface, Timeline, replay_match,
 };
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -248,4 +248,59 @@ fn two_simulations_run_at_once_and_one_of_a_source() {
     for source in ["a", "b", "c", "d", "e", "f"] {
         assert_eq!(seek(&scrubber, of(source)), Ok(5));
     }
+}
+
+/// §18: a persistent session is scrubbed from the checkpoint that it kept nearest to the target, everywhere in its window, and
+/// the bound on ticks counts from the window's beginning.
+#[test]
+fn a_window_is_scrubbed_from_its_checkpoints() {
+    let surface = surface(Counter { copied: true });
+    let persistent = Some(Persistent::new(10, 3).unwrap());
+    let mut game = Match::new(Arc::clone(&surface), Config { persistent, ..config() }, 0).unwrap();
+    let seat = Seat::new("red", "ground");
+    let scrubber = Scrubber::default();
+    for now in 0..95 {
+        // An input each tick, so that entries are dropped.
+        game.set_controller(&seat, Controller::None).unwrap();
+        game.begin_round(now, &|_| None);
+        game.end_round(now);
+        if now % 7 == 0 {
+            let replay = game.replay().unwrap();
+            let first = replay.window().map_or(0, |window| window.from);
+            for target in first..=game.tick() {
+                let checkpoint = game.checkpoint(Some(target));
+                let scrub = Scrub { checkpoint, ..scrub("world", &surface, &replay, target) };
+                assert_eq!(seek(&scrubber, scrub), Ok(target));
+            }
+        }
+    }
+    let replay = game.replay().unwrap();
+    assert_eq!(replay.window().unwrap().from, 70);
+    let early = Scrub { checkpoint: game.checkpoint(None), ..scrub("world", &surface, &replay, 69) };
+    assert_eq!(seek(&scrubber, early), Err(ScrubError::Replay(ReplayError::BeforeWindow)));
+    let nowhere = seek(&scrubber, scrub("another", &surface, &replay, 80));
+    assert_eq!(nowhere, Err(ScrubError::Replay(ReplayError::StartsAtCheckpoint)));
+}
+
+/// §17: four uploads of at most 5 MiB, of the same game and version, and each bound and fault has its error.
+#[test]
+fn uploads_are_few_small_and_of_the_same_game() {
+    let surface = surface(Counter { copied: true });
+    let text = replay(&surface, 30).to_text();
+    let uploads = Uploads::default();
+    let largest = format!("{text}{}", " ".repeat(UPLOAD_BYTES_MAX - text.len()));
+    assert_eq!(uploads.add(&surface, &format!("{largest} ")), Err(UploadError::TooLarge));
+    let other = text.replace("\"gameVersion\":\"", "\"gameVersion\":\"0");
+    assert_eq!(uploads.add(&surface, &other), Err(UploadError::Replay(ReplayError::GameVersion)));
+    let ids: Vec<UploadId> = (0..UPLOADS_MAX).map(|_| uploads.add(&surface, &largest).unwrap()).collect();
+    assert_eq!(uploads.add(&surface, &text), Err(UploadError::Full));
+    let scrubber = Scrubber::default();
+    for id in &ids {
+        let replay = uploads.get(*id).unwrap();
+        assert_eq!(seek(&scrubber, scrub(&id.source(), &surface, &replay, 30)), Ok(30));
+    }
+    assert!(uploads.remove(ids[1]) && !uploads.remove(ids[1]));
+    assert_eq!(uploads.get(ids[1]), None);
+    let again = uploads.add(&surface, &text).unwrap();
+    assert!(!ids.contains(&again), "no name comes twice");
 }

@@ -6,7 +6,7 @@ mod common;
 use common::drill::Drill;
 use common::*;
 use playerthree_game::{Clock, Controller};
-use playerthree_session::{Ack, Ending, Match, Right, Tell};
+use playerthree_session::{Ack, Ending, Match, NotKept, Right, Tell};
 use serde_json::{Value, json};
 
 fn envelope(game: &Match) -> Value {
@@ -151,4 +151,13 @@ fn a_replay_holds_nothing_of_people_and_policies_but_what_the_game_was_told() {
     for secret in ["Secret", "its own log"] {
         assert!(!text.contains(secret), "{text}");
     }
+}
+
+/// A match that nobody will look back at, such as a practice, takes no memory for it.
+#[test]
+fn a_match_that_is_to_keep_no_replay_records_nothing() {
+    let (mut game, _) = drill(Drill::new(Clock::Realtime), config());
+    game.keep_no_replay();
+    tick(&mut game, 0);
+    assert_eq!(game.replay(), Err(NotKept));
 }

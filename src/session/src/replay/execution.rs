@@ -25,12 +25,7 @@ pub fn replay_match(
     watch: Watch<'_>,
 ) -> Result<Position, ReplayError> {
     replay.check_game(surface)?;
-    if target > replay.ticks {
-        return Err(ReplayError::PastTheEnd);
-    }
-    if replay.window.is_some_and(|window| target < window.from) {
-        return Err(ReplayError::BeforeWindow);
-    }
+    replay.check_target(target)?;
     let at = match position {
         Some(position) => position,
         None => Position::start(surface, replay)?,

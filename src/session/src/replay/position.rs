@@ -108,6 +108,17 @@ impl Replay {
         Ok(())
     }
 
+    /// Whether a tick lies in what was recorded.
+    pub(super) fn check_target(&self, target: u64) -> Result<(), ReplayError> {
+        if target > self.ticks {
+            return Err(ReplayError::PastTheEnd);
+        }
+        if self.window.is_some_and(|window| target < window.from) {
+            return Err(ReplayError::BeforeWindow);
+        }
+        Ok(())
+    }
+
     /// The entry of this absolute index, nothing past the last one and before the window.
     pub(super) fn entry(&self, index: u64) -> Option<&Entry> {
         let place = index.checked_sub(self.dropped())?;

@@ -10,16 +10,16 @@ use serde_json::Value;
 /// Bytes of JSON that the entries of one match may take, about 150,000 of them. A match that records more keeps none.
 pub const RECORDED_BYTES_MAX: usize = 15 * 1024 * 1024;
 
-/// The match recorded more than [`RECORDED_BYTES_MAX`] and keeps no replay.
+/// The match recorded more than [`RECORDED_BYTES_MAX`] and keeps no replay, or was told to keep none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the match outgrew what is kept of one")]
+#[error("no replay of the match is kept")]
 pub struct NotKept;
 
 /// The inputs of one match.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     seed: u32,
-    /// Nothing once the match outgrew its bound.
+    /// Nothing once the match outgrew its bound, or is to keep none.
     entries: Option<Vec<Entry>>,
     /// Bytes of JSON that the entries take, about.
     bytes: usize,
@@ -94,12 +94,17 @@ impl Match {
         self.record(seat, Input::Seat { controller: info.controller, mandate });
     }
 
+    /// Records nothing, of a match whose replay nobody will ask for. What was recorded is gone.
+    pub fn keep_no_replay(&mut self) {
+        self.recorder.entries = None;
+    }
+
     /// The replay of the match up to now (§10). It shows what every side did and is told of every seat's mandate, so it
     /// is for the game's developers and operators; players and agents get none (§17). Of a persistent session it has what is
     /// kept of its past, and says so once anything was dropped (§18).
     ///
     /// # Errors
-    /// The match recorded more than [`RECORDED_BYTES_MAX`].
+    /// The match recorded more than [`RECORDED_BYTES_MAX`], or keeps no replay.
     pub fn replay(&self) -> Result<Replay, NotKept> {
         let manifest = &self.surface.manifest;
         Ok(Replay {

@@ -53,6 +53,7 @@ impl Timeline {
         target: u64,
         watch: Watch<'_>,
     ) -> Result<&Position, ReplayError> {
+        replay.check_target(target)?;
         let mut at = match self.nearest(target) {
             Some(position) => position,
             None => Position::start(surface, replay)?,
