@@ -104,7 +104,7 @@ impl Followed {
 
     fn thought(&mut self, seat: &Seat, most: usize) -> Vec<Value> {
         let manifest = &self.game.surface().manifest;
-        let observation = self.game.probe_observation(seat, &manifest.sections().to_vec()).unwrap();
+        let observation = self.game.probe_observation(seat, manifest.sections()).unwrap();
         let mut intents = self.minds.get_mut(seat).unwrap().think(&observation);
         intents.truncate(most);
         intents
@@ -158,7 +158,7 @@ fn free_for_all() -> Followed {
     game.assign(&seat("red", "economy"), human("ann")).unwrap();
     game.assign(&seat("red", "air"), agent("ann")).unwrap();
     game.assign(&seat("blue", "economy"), agent("bob")).unwrap();
-    game.assign(&seat("blue", "air"), Occupant::Bot(tier.clone())).unwrap();
+    game.assign(&seat("blue", "air"), Occupant::Bot(tier)).unwrap();
     game.assign(&seat("green", "economy"), agent("cid")).unwrap();
     deploy(game, &seat("green", "economy"), "// a policy");
     game.set_controller(&seat("green", "economy"), playerthree_game::Controller::Policy).unwrap();

@@ -286,7 +286,7 @@ fn outcomes_and_ranks_are_checked_against_what_was_played() {
     let mut ranks = recorded.clone();
     ranks["ranks"]["d"] = json!(4);
     assert_eq!(execute(&ranks), Err(ReplayError::Ranks));
-    let mut outcome = recorded.clone();
+    let mut outcome = recorded;
     outcome["outcomes"]["a"] = json!("win");
     assert_eq!(execute(&outcome), Err(ReplayError::Ranks), "no declaration leads to these");
 
