@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +54,9 @@ export async function conformance(url, token, { scenario, suite, baseline }) {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += part));
   const [code] = await once(child, "close");
   proxy.close();
-  return { code, output, checks: await checksIn(out) };
+  const checks = await checksIn(out);
+  await rm(out, { recursive: true });
+  return { code, output, checks };
 }
 
 async function checksIn(out) {
