@@ -49,9 +49,9 @@ const bridged = async (token) => agentAt(new StdioClientTransport(await bridge(t
 
 /** A bridge whose lines the test writes and reads itself. */
 class Lines {
-  static async open(token, url) {
+  static async open(token, url, ...options) {
     const { command, args, env } = await bridge(token, url);
-    return new Lines(spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"] }));
+    return new Lines(spawn(command, [...args, ...options], { env, stdio: ["pipe", "pipe", "pipe"] }));
   }
 
   constructor(child) {
@@ -74,6 +74,14 @@ class Lines {
   ask(method, params = {}, id = 1) {
     this.write({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
     return this.next();
+  }
+
+  /** What woke the client. */
+  async woken() {
+    const { method, params } = await this.next();
+    assert.equal(method, "notifications/claude/channel");
+    assert.ok(!params.content.includes("canary"), "nobody's words");
+    return params.meta;
   }
 
   async close() {
@@ -244,6 +252,42 @@ test("a token never stands on the command line nor crosses a network in the clea
   await refused(["--url", "http://game.example/mcp"], { PLAYERTHREE_TOKEN: token }, /https/);
   await refused(["--url", "http://u:p@127.0.0.1/"], { PLAYERTHREE_TOKEN: token }, /without credentials/);
   await refused([], { PLAYERTHREE_TOKEN: `${token}\n\u0007x` }, /malformed/);
+});
+
+/** §17 "Wake channels": a client that sleeps is woken for four kinds of events, in fixed words, through the status resources. */
+test("a channel wakes its client when it is seated, written to and done", async () => {
+  const bob = await person(server, "Bob");
+  const x = new InMatch(await bob.create("tic-tac-toe", { team: "x" }));
+  const { auth } = await person(server, "Cleo");
+  const cleo = async (path, body) => {
+    const headers = { authorization: `Bearer ${auth.token}`, "content-type": "application/json" };
+    const answer = await fetch(`${server.url}/demo/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    assert.equal(answer.status, 200);
+    return answer.json();
+  };
+  const { id, token } = await cleo("commanders", { game: "tic-tac-toe", name: "Falcon", roles: ["player"] });
+  const lines = await Lines.open(token, undefined, "--channel");
+  const { result } = await lines.ask("server/discover");
+  assert.deepEqual(result.capabilities.experimental, { "claude/channel": {} });
+  assert.ok((await lines.ask("tools/list", {}, 2)).result.tools.length > 0);
+  const seat = { team: "o", role: "player" };
+  await cleo(`matches/${x.room.roomId}/assign`, { ...seat, kind: "agent", commander: id });
+  assert.deepEqual(await lines.woken(), { event: "seated" });
+  await x.act("player", { kind: "resign" });
+  assert.deepEqual(await lines.woken(), { event: "match_ended", outcome: "win" });
+  await lines.close();
+  await x.room.leave();
+
+  const red = new InMatch(await bob.create("agent-command", { team: "red", role: "ground", private: true }));
+  const hawk = await red.do("addCommander", { name: "Hawk", roles: ["air"] });
+  const asleep = await Lines.open(hawk.token, undefined, "--channel");
+  await asleep.ask("tools/list");
+  await red.do("assign", { role: "air", kind: "agent", commander: hawk.id });
+  assert.deepEqual(await asleep.woken(), { event: "seated" });
+  await red.do("tell", { team: "red", roles: ["air"], text: "canary" });
+  assert.deepEqual(await asleep.woken(), { event: "owner_message" });
+  await asleep.close();
+  await red.room.leave();
 });
 
 /** §16: the connect kit prints settings, and no secret that it was not asked for. */

@@ -109,7 +109,6 @@ enum Outcome {
     Win,
     Loss,
     Draw,
-    Other,
 }
 
 /// Something that wakes a client.
@@ -123,11 +122,10 @@ enum Event {
 
 impl Status {
     fn of(status: &Value) -> Self {
-        let outcome = status.get("outcome").filter(|outcome| !outcome.is_null());
         let approval = status.get("approval").filter(|approval| approval["status"] == "pending");
         Self {
             in_match: status["phase"] == "match",
-            outcome: outcome.map(Outcome::of),
+            outcome: status["outcome"].as_str().and_then(Outcome::of),
             pending: approval.and_then(|approval| approval["id"].as_str()).map(str::to_owned),
             unread: status["unreadOwnerMessages"].as_u64().unwrap_or_default(),
         }
@@ -135,7 +133,8 @@ impl Status {
 
     /// What happened between two looks.
     fn since(&self, before: &Self) -> Vec<Event> {
-        let seated = (self.in_match && !before.in_match && self.outcome.is_none()).then_some(Event::Seated);
+        let is_playing = |status: &Self| status.in_match && status.outcome.is_none();
+        let seated = (is_playing(self) && !is_playing(before)).then_some(Event::Seated);
         let ended = match self.outcome {
             Some(outcome) if before.outcome.is_none() => Some(Event::MatchEnded(outcome)),
             _ => None,
@@ -148,14 +147,9 @@ impl Status {
 }
 
 impl Outcome {
-    fn of(outcome: &Value) -> Self {
-        let word = outcome.as_str().or_else(|| outcome["result"].as_str());
-        match word {
-            Some("win") => Self::Win,
-            Some("loss") => Self::Loss,
-            Some("draw") => Self::Draw,
-            _ => Self::Other,
-        }
+    /// Nothing while the match runs.
+    fn of(outcome: &str) -> Option<Self> {
+        [Self::Win, Self::Loss, Self::Draw].into_iter().find(|known| known.word() == outcome)
     }
 
     fn word(self) -> &'static str {
@@ -163,7 +157,6 @@ impl Outcome {
             Self::Win => "win",
             Self::Loss => "loss",
             Self::Draw => "draw",
-            Self::Other => "over",
         }
     }
 }
@@ -200,11 +193,13 @@ mod tests {
     #[test]
     fn events_are_what_changed_between_two_looks() {
         let lobby = json!({ "phase": "lobby", "unreadOwnerMessages": 0 });
-        let playing = json!({ "phase": "match", "tick": 3, "unreadOwnerMessages": 0 });
+        let playing = json!({ "phase": "match", "tick": 3, "outcome": "running", "unreadOwnerMessages": 0 });
         let over = json!({ "phase": "match", "outcome": "win", "unreadOwnerMessages": 0 });
         assert_eq!(happened(&lobby, &playing), [Event::Seated]);
         assert_eq!(happened(&playing, &over), [Event::MatchEnded(Outcome::Win)]);
         assert_eq!(happened(&over, &over), []);
+        let over = json!({ "phase": "match", "outcome": "loss", "unreadOwnerMessages": 0 });
+        assert_eq!(happened(&over, &playing), [Event::Seated], "the next match");
         let asking = json!({ "phase": "match", "approval": { "id": "a1", "status": "pending" } });
         assert_eq!(happened(&playing, &asking), []);
         let answered = json!({ "phase": "match", "approval": { "id": "a1", "status": "approved" } });

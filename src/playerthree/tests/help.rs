@@ -36,3 +36,22 @@ fn the_help_of_replay_says_what_is_checked_how_it_ends_and_who_may_see_it() {
         assert!(show.contains(part), "{part} is not in\n{show}");
     }
 }
+
+#[test]
+fn the_help_of_mcp_and_connect_says_where_a_token_comes_from_and_what_becomes_of_it() {
+    for part in [
+        "PLAYERTHREE_TOKEN",
+        "--token-file",
+        "never from the command line",
+        "one process",
+        "https",
+        "--channel",
+    ] {
+        assert!(help("mcp").contains(part), "{part}");
+    }
+    for part in
+        ["claude-code", "sign-in", "seat-token", "no secret is printed unless --show-token", "--channel"]
+    {
+        assert!(help("connect").contains(part), "{part}");
+    }
+}

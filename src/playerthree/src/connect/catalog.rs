@@ -79,12 +79,11 @@ pub(crate) fn setup(agent: Agent, setup: &Setup<'_>) -> anyhow::Result<String> {
         (agent, Way::Token) if !setup.channel => token(agent, setup),
         (agent, Way::Token | Way::SeatToken) => bridged(agent, setup),
     };
-    let needed = match setup.way {
-        Way::SignIn => "",
-        Way::Token | Way::SeatToken if agent == Agent::ClaudeApi => "",
-        Way::Token | Way::SeatToken => {
-            "\nThe variable PLAYERTHREE_TOKEN has to hold the token where the agent starts.\n"
-        }
+    let needed = match (setup.way, agent) {
+        (Way::SignIn, _) | (_, Agent::ClaudeApi) => "",
+        (_, Agent::ClaudeDesktop) => "\nThe file has to hold the token and nothing else.\n",
+        (_, Agent::Vscode) => "\nVS Code asks for the token when it starts the server.\n",
+        _ => "\nThe variable PLAYERTHREE_TOKEN has to hold the token where the agent starts.\n",
     };
     Ok(format!("{steps}{needed}{}", kickoff()))
 }
@@ -291,10 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_named_by_its_variable() {
+    fn a_token_is_named_by_what_holds_it() {
         for agent in Agent::value_variants() {
             let text = of(*agent, Way::Token, false).unwrap();
-            assert!(text.contains(VARIABLE), "{text}");
+            let holder = match agent {
+                Agent::ClaudeDesktop => "/path/to/a/file/with/the/token",
+                Agent::Vscode => "${input:playerthree-token}",
+                _ => VARIABLE,
+            };
+            assert!(text.contains(holder), "{text}");
         }
     }
 
