@@ -135,11 +135,12 @@ impl Stage {
                 }
             };
             let seat = person(json!({ "as": "observer", "ticket": ticket }));
-            let mut observer = server.join_as(Method::JoinById, &room, seat).await.unwrap();
-            observer.send("playerthree:observer", &json!({ "perspective": "all" })).await;
-            observers.push(observer);
+            observers.push(server.join_as(Method::JoinById, &room, seat).await.unwrap());
             // Invitations have a rate.
             tokio::time::sleep(Duration::from_millis(60)).await;
+        }
+        for observer in &mut observers {
+            observer.send("playerthree:observer", &json!({ "perspective": "all" })).await;
         }
         (server, player, observers)
     }
@@ -147,7 +148,11 @@ impl Stage {
     /// The time that so many ticks take with everything that they lead to.
     fn ticks(&mut self, ticks: u64) -> Duration {
         let began = Instant::now();
-        self.runtime.block_on(tokio::time::sleep(Duration::from_millis(TICK * ticks)));
+        let while_they_pass = {
+            let _timers = self.runtime.enter();
+            tokio::time::sleep(Duration::from_millis(TICK * ticks))
+        };
+        self.runtime.block_on(while_they_pass);
         let spent = began.elapsed();
         for observer in &mut self.observers {
             black_box(self.runtime.block_on(observer.rest()));
