@@ -1,7 +1,7 @@
-// Ground policy: makes soldiers without a pause, defends the base and attacks in groups.
-// It keeps what it learnt from init in `m` and sends an order only when a unit needs a new one.
+// Ground policy: makes soldiers without a pause, comes home together when the base is attacked, and attacks in groups.
+// It keeps what it learnt from init in `m`. Idle units wait for a group; those near home follow what comes too close.
 var m = null;
-var GROUP = 8;
+var GROUP = 10;
 
 function init(matchData) {
   m = matchData;
@@ -40,11 +40,14 @@ function think(obs) {
 
   // 2. The army defends what is near, else attacks once it is a group.
   var enemies = obs.ground.enemies.concat(obs.ground.enemyBuildings);
-  if (obs.air.nearest && obs.air.nearest.kind !== 'scout') enemies.push(obs.air.nearest);
-  var threat = enemies.find(function (e) { return distance(e, home) < 1200; });
+  if (obs.air.nearest) enemies.push(obs.air.nearest);
+  enemies = enemies.filter(function (e) { return e.kind !== 'scout' && distance(e, home) < 1200; });
+  enemies.sort(function (a, b) { return distance(a, home) - distance(b, home); });
+  var threat = enemies[0];
   var free = obs.ground.units.filter(function (u) { return u.order === 'idle'; });
-  if (threat && free.length) {
-    out.push({ kind: 'advance', units: ids(free), x: threat.x, y: threat.y });
+  var near = obs.ground.units.filter(function (u) { return distance(u, home) < 1200; });
+  if (threat) {
+    if (near.length) out.push({ kind: 'advance', units: ids(near), x: threat.x, y: threat.y });
   } else if (free.length >= GROUP) {
     var goal = target(obs);
     if (goal) out.push({ kind: 'advance', units: ids(free), x: goal.x, y: goal.y });
