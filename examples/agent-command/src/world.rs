@@ -252,7 +252,7 @@ pub(crate) struct World {
 
 /// What every side starts with, at the first corner.
 const FIRST_AIRFIELD: Tile = Tile { x: 8, y: 5 };
-const FIRST_SOLDIERS: [Tile; 2] = [Tile { x: 8, y: 7 }, Tile { x: 7, y: 8 }];
+const FIRST_SOLDIERS: [Tile; 2] = [Tile { x: 3, y: 4 }, Tile { x: 4, y: 3 }];
 const FIRST_WORKERS: [Tile; 6] = [
     Tile { x: 4, y: 6 },
     Tile { x: 6, y: 4 },

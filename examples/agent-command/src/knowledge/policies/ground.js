@@ -41,13 +41,12 @@ function think(obs) {
   // 2. The army defends what is near, else attacks once it is a group.
   var enemies = obs.ground.enemies.concat(obs.ground.enemyBuildings);
   if (obs.air.nearest) enemies.push(obs.air.nearest);
-  enemies = enemies.filter(function (e) { return e.kind !== 'scout' && distance(e, home) < 1200; });
-  enemies.sort(function (a, b) { return distance(a, home) - distance(b, home); });
-  var threat = enemies[0];
+  var close = function (thing) { return distance(thing, home) < 1200; };
+  var threat = enemies.find(function (e) { return e.kind !== 'scout' && close(e); });
   var free = obs.ground.units.filter(function (u) { return u.order === 'idle'; });
-  var near = obs.ground.units.filter(function (u) { return distance(u, home) < 1200; });
+  var ready = obs.ground.units.filter(function (u) { return u.order === 'idle' || close(u); });
   if (threat) {
-    if (near.length) out.push({ kind: 'advance', units: ids(near), x: threat.x, y: threat.y });
+    if (ready.length) out.push({ kind: 'advance', units: ids(ready), x: threat.x, y: threat.y });
   } else if (free.length >= GROUP) {
     var goal = target(obs);
     if (goal) out.push({ kind: 'advance', units: ids(free), x: goal.x, y: goal.y });
