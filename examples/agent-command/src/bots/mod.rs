@@ -43,7 +43,7 @@ const RECRUIT: Doctrine = Doctrine {
     factories: 1,
     reactors: 0,
     turrets: 0,
-    group: 4,
+    group: 2,
     soldiers_per_tank: 0,
     wing: 0,
     pause: 60,

@@ -1,4 +1,6 @@
 // Air policy: scouts in circles around the middle, produces gunships, attacks with four of them together.
+// It reads what stands on the ground too: that is what gunships are for.
+detail = ['ground'];
 var m = null;
 var leg = 0;
 
@@ -18,8 +20,7 @@ function think(obs) {
   var out = [];
   if (!m) return out;
   var units = obs.air.units;
-  var enemies = obs.air.enemies.filter(function (e) { return e.kind !== 'scout'; });
-  if (obs.ground.nearest) enemies.push(obs.ground.nearest);
+  var enemies = obs.ground.enemies.concat(obs.air.enemies).filter(function (e) { return e.kind !== 'scout'; });
   var home = m.starts.find(function (s) { return s.side === m.side; });
 
   // 1. The scout flies from corner to corner of the inner square.
@@ -32,15 +33,18 @@ function think(obs) {
     }
   });
 
-  // 2. Gunships whenever a reactor works, both stocks allow it and some alloy is left for the ground army.
-  // Until there is a reactor, the economy is asked for one.
-  var reactor = obs.buildings.some(function (b) { return b.kind === 'reactor' && b.done === 100; });
+  // 2. Gunships whenever a reactor works, both stocks allow it.
+  // Until there is a reactor, the economy is asked for one, but not before the army has its factory.
+  var works = function (kind) {
+    return obs.buildings.some(function (b) { return b.kind === kind && b.done === 100; });
+  };
+  var hasFactory = obs.buildings.some(function (b) { return b.kind === 'factory'; });
   var asked = obs.signals.sent.some(function (s) { return s.state === 'submitted' || s.state === 'working'; });
-  if (!reactor && !asked) {
+  if (!works('reactor') && hasFactory && !asked) {
     out.push({ kind: 'signal', signal: { kind: 'supply', building: 'reactor', to: 'economy' } });
   }
-  if (reactor) obs.buildings.forEach(function (b) {
-    if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 130 && obs.energy >= 60) {
+  if (works('reactor')) obs.buildings.forEach(function (b) {
+    if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 100 && obs.energy >= 60) {
       out.push({ kind: 'produce', building: b.id, unit: 'gunship' });
     }
   });
