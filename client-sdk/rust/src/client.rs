@@ -3,7 +3,9 @@
 use crate::config::{Config, Elsewhere};
 use crate::endpoint::Endpoint;
 use crate::{Error, Result, Room, Seat, http1};
-use http::HeaderValue;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION};
+use http::{HeaderMap, HeaderValue, Response};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -147,8 +149,8 @@ impl Client {
     ) -> Result<Seat> {
         let target = utf8_percent_encode(target, ESCAPED);
         let path = format!("/matchmake/{}/{target}", method.as_str());
-        let (status, answer) = self.exchange(&path, options).await?;
-        Seat::read(status, &answer)
+        let answer = self.exchange(&path, json_only(), options).await?;
+        Seat::read(answer.status(), answer.body())
     }
 
     /// Joins at a reserved seat, which serves once.
@@ -180,22 +182,30 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with any HTTP status but a success; else as [`Client::join_or_create`].
     pub async fn post<O: Serialize + ?Sized, T: DeserializeOwned>(&self, path: &str, body: &O) -> Result<T> {
-        let (status, answer) = self.exchange(path, body).await?;
-        if !status.is_success() {
-            return Err(Error::refused(status.as_u16(), ""));
+        let answer = self.exchange(path, json_only(), body).await?;
+        if !answer.status().is_success() {
+            return Err(Error::refused(answer.status().as_u16(), ""));
         }
-        serde_json::from_slice(&answer).map_err(|_| Error::Answer)
+        serde_json::from_slice(answer.body()).map_err(|_| Error::Answer)
     }
 
-    async fn exchange<O: Serialize + ?Sized>(
+    /// Posts JSON with these headers and the login, and returns the answer whatever its status.
+    pub(crate) async fn exchange<O: Serialize + ?Sized>(
         &self,
         path: &str,
+        mut headers: HeaderMap,
         body: &O,
-    ) -> Result<(http::StatusCode, bytes::Bytes)> {
+    ) -> Result<Response<Bytes>> {
         let body = serde_json::to_vec(body).map_err(|_| Error::Encode)?;
-        let header = self.login.as_deref().map(|login| &login.header);
-        within(self.config.timeout, http1::post(&self.endpoint, path, header, body, &self.config)).await
+        if let Some(login) = &self.login {
+            headers.insert(AUTHORIZATION, login.header.clone());
+        }
+        within(self.config.timeout, http1::post(&self.endpoint, path, headers, body, &self.config)).await
     }
+}
+
+fn json_only() -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
 }
 
 impl fmt::Debug for Client {

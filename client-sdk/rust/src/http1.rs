@@ -6,8 +6,8 @@ use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::{Error, Result};
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use http::{HeaderValue, Request, StatusCode};
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -24,15 +24,15 @@ pub(crate) async fn connect(endpoint: &Endpoint) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Sends `body` and returns status and answer. The caller bounds the time.
+/// Sends `body` with these headers beside its own and returns the answer. The caller bounds the time.
 pub(crate) async fn post(
     endpoint: &Endpoint,
     path: &str,
-    authorization: Option<&HeaderValue>,
+    headers: HeaderMap,
     body: Vec<u8>,
     config: &Config,
-) -> Result<(StatusCode, Bytes)> {
-    let request = request(endpoint, path, authorization, body)?;
+) -> Result<Response<Bytes>> {
+    let request = request(endpoint, path, headers, body)?;
     let stream = connect(endpoint).await?;
     let (mut sender, connection) = http1::Builder::new()
         .max_buf_size(BUFFER_BYTES)
@@ -41,9 +41,8 @@ pub(crate) async fn post(
         .map_err(Error::Http)?;
     // The sender moves into the exchange and is dropped with it, which is what ends the connection.
     let exchange = async move {
-        let response = sender.send_request(request).await.map_err(Error::Http)?;
-        let status = response.status();
-        Ok((status, collect(response.into_body(), config.max_answer_bytes).await?))
+        let (parts, body) = sender.send_request(request).await.map_err(Error::Http)?.into_parts();
+        Ok(Response::from_parts(parts, collect(body, config.max_answer_bytes).await?))
     };
     let (answer, _) = tokio::join!(exchange, connection);
     answer
@@ -52,17 +51,15 @@ pub(crate) async fn post(
 fn request(
     endpoint: &Endpoint,
     path: &str,
-    authorization: Option<&HeaderValue>,
+    headers: HeaderMap,
     body: Vec<u8>,
 ) -> Result<Request<Full<Bytes>>> {
-    let mut request = Request::post(endpoint.target(path))
+    let request = Request::post(endpoint.target(path))
         .header(HOST, &endpoint.authority)
-        .header(ACCEPT, "application/json")
         .header(CONTENT_TYPE, "application/json");
-    if let Some(authorization) = authorization {
-        request = request.header(AUTHORIZATION, authorization);
-    }
-    request.body(Full::new(Bytes::from(body))).map_err(|_| Error::Endpoint)
+    let mut request = request.body(Full::new(Bytes::from(body))).map_err(|_| Error::Endpoint)?;
+    request.headers_mut().extend(headers);
+    Ok(request)
 }
 
 async fn collect(body: Incoming, max_bytes: usize) -> Result<Bytes> {

@@ -1,4 +1,4 @@
-//! A small client for rooms that speak the Colyseus protocol, and for the PlayerThree messages inside them.
+//! A small client for rooms that speak the Colyseus protocol, and for PlayerThree in them: operations, views, observers, agents.
 //!
 //! It is made to run by the thousand in one process: a [`Room`] is one socket without a task of its own, it answers
 //! pings while it is read, keeps small buffers, and shares the bytes of a received message instead of copying them.
@@ -14,6 +14,25 @@
 //!     if kind == "said" {
 //!         let said: serde_json::Value = payload.decode()?;
 //!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In a game's room a [`playerthree::Link`] adds operations, views and observer frames, and a [`playerthree::Agent`]
+//! plays a seat over MCP:
+//!
+//! ```no_run
+//! # async fn example(client: playerthree_client::Client) -> Result<(), playerthree_client::Error> {
+//! use playerthree_client::playerthree::{Agent, Happening, Link};
+//! use serde_json::json;
+//!
+//! let mut link = Link::new(client.create("agent-command", &json!({ "role": "ground" })).await?);
+//! let minted = link.ask("mint", &json!({ "role": "air" })).await?;
+//! let mut agent = Agent::new(&client, minted["token"].as_str().unwrap_or_default())?;
+//! let observed = agent.tool("game_observe", &json!({})).await?;
+//! while let Happening::View(team) = link.next().await? {
+//!     let view = link.view(&team);
 //! }
 //! # Ok(())
 //! # }

@@ -18,7 +18,7 @@ fn the_help_of_load_says_what_it_does_how_it_measures_and_how_it_ends() {
     {
         assert!(help.contains(part), "{part} is not in\n{help}");
     }
-    for scenario in ["join", "idle", "broadcast", "echo", "churn", "play", "scripted"] {
+    for scenario in ["join", "idle", "broadcast", "echo", "churn", "play", "match", "scripted"] {
         assert!(help.contains(&format!("- {scenario}:")), "{scenario} is not in\n{help}");
     }
 }

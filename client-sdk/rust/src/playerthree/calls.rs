@@ -1,62 +1,65 @@
-//! Which answer belongs to which call. Pure: numbers calls, reads answers, and accepts one only for a call that waits.
+//! Which answer belongs to which operation. Pure: numbers operations, reads answers, and accepts one only for an
+//! operation that waits.
 
 use crate::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Most calls of one connection that wait for their answers.
+/// Most operations of one connection that wait for their answers.
 pub const MAX_PENDING_CALLS: usize = 64;
 
 /// Longest code of a refusal, in bytes.
 const MAX_CODE_BYTES: usize = 64;
 
-/// The calls of one connection.
+/// The numbered operations of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     last: u32,
     waiting: HashSet<u32>,
 }
 
-/// A call as it goes over the wire.
+/// An operation as it goes over the wire.
 #[derive(Debug, Serialize)]
-pub(crate) struct CallMessage<'a, A: ?Sized> {
-    op: &'static str,
+pub(crate) struct Operation<'a, F: ?Sized> {
+    op: &'a str,
     pub(crate) seq: u32,
-    role: &'a str,
-    method: &'a str,
-    args: &'a A,
+    #[serde(flatten)]
+    fields: &'a F,
 }
 
-/// An answer, with the number of its call.
+/// The fields of the operation `call`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CallFields<'a, A: ?Sized> {
+    pub(crate) role: &'a str,
+    pub(crate) method: &'a str,
+    pub(crate) args: &'a A,
+}
+
+/// An answer, with the number of its operation.
 #[derive(Debug)]
 pub struct Answer {
-    /// The call's number.
+    /// The operation's number.
     pub seq: u32,
     /// The host's data, or [`Error::Call`].
     pub result: Result<Value>,
 }
 
 impl Calls {
-    /// Numbers a call. It waits until its answer is read, or until [`Calls::forget`].
+    /// Numbers an operation. It waits until its answer is read, or until [`Calls::forget`].
     ///
     /// # Errors
     /// [`Error::Busy`] while [`MAX_PENDING_CALLS`] wait.
-    pub(crate) fn begin<'a, A: ?Sized>(
-        &mut self,
-        role: &'a str,
-        method: &'a str,
-        args: &'a A,
-    ) -> Result<CallMessage<'a, A>> {
+    pub(crate) fn begin<'a, F: ?Sized>(&mut self, op: &'a str, fields: &'a F) -> Result<Operation<'a, F>> {
         if self.waiting.len() >= MAX_PENDING_CALLS {
             return Err(Error::Busy);
         }
         let seq = self.free_number();
         self.waiting.insert(seq);
-        Ok(CallMessage { op: "call", seq, role, method, args })
+        Ok(Operation { op, seq, fields })
     }
 
-    /// Takes back a call that was never sent.
+    /// Takes back an operation that was never sent.
     pub(crate) fn forget(&mut self, seq: u32) {
         self.waiting.remove(&seq);
     }
@@ -110,7 +113,7 @@ mod tests {
     use serde_json::json;
 
     fn ask(calls: &mut Calls) -> Result<u32> {
-        calls.begin("player", "observe", &json!({})).map(|message| message.seq)
+        calls.begin("report", &json!({})).map(|message| message.seq)
     }
 
     #[test]
@@ -118,7 +121,8 @@ mod tests {
         // §4: {op:"call",seq,role,method,args}
         let mut calls = Calls::default();
         let args = json!({ "since": 3 });
-        let message = calls.begin("player", "observe", &args).unwrap();
+        let fields = CallFields { role: "player", method: "observe", args: &args };
+        let message = calls.begin("call", &fields).unwrap();
         let expected =
             json!({ "op": "call", "seq": 1, "role": "player", "method": "observe", "args": { "since": 3 } });
         assert_eq!(serde_json::to_value(message).unwrap(), expected);

@@ -1,20 +1,22 @@
-//! A room with PlayerThree in it: sends calls, sorts what comes in. It reads nothing while its owner does not.
+//! A room with PlayerThree in it: sends operations, sorts what comes in. It reads nothing while its owner does not.
 
-use super::calls::Calls;
-use super::{Answer, CALL, RESULT, VIEW, View, Views};
+use super::calls::{CallFields, Calls};
+use super::{Answer, Frame, Frames, OBSERVER, ObserverState, RESULT, VIEW, View, Views};
 use crate::{Error, Event, Result, Room};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// Most happenings that wait for [`Link::next`] while [`Link::call`] waits for its answer.
+/// Most happenings that wait for [`Link::next`] while [`Link::ask`] waits for its answer.
 pub const MAX_BACKLOG: usize = 256;
 
 /// What happens on a link.
 #[derive(Debug)]
 pub enum Happening {
-    /// A call that [`Link::begin`] sent is answered.
+    /// An operation that [`Link::begin`] sent is answered.
     Answer(Answer),
+    /// The host said where an observer's stream is; with a new frame [`Link::frame`] has it.
+    Observed(ObserverState),
     /// The view of this team is new; read it with [`Link::view`].
     View(String),
     /// Anything else in the room, its close among them.
@@ -27,6 +29,7 @@ pub struct Link {
     room: Room,
     calls: Calls,
     views: Views,
+    frames: Frames,
     backlog: VecDeque<Happening>,
 }
 
@@ -34,7 +37,13 @@ impl Link {
     /// Takes over a joined room.
     #[must_use]
     pub fn new(room: Room) -> Self {
-        Self { room, calls: Calls::default(), views: Views::default(), backlog: VecDeque::new() }
+        Self {
+            room,
+            calls: Calls::default(),
+            views: Views::default(),
+            frames: Frames::default(),
+            backlog: VecDeque::new(),
+        }
     }
 
     /// The room.
@@ -54,29 +63,36 @@ impl Link {
         self.views.get(team)
     }
 
-    /// Sends a call and returns its number; the answer comes as [`Happening::Answer`]. If this future is dropped the
-    /// call may or may not have been sent.
+    /// The latest frame of an observer, where one was released.
+    #[must_use]
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frames.latest()
+    }
+
+    /// Sends a numbered operation (`mint`, `scopes`, `tell`, …) and returns its number; the answer comes as
+    /// [`Happening::Answer`]. `fields` is an object of what the operation has beside its name and number; every
+    /// operation is in `PROTOCOL.md`. If this future is dropped it may or may not have been sent.
     ///
     /// # Errors
     /// [`Error::Busy`] while [`MAX_PENDING_CALLS`](super::MAX_PENDING_CALLS) wait; else as [`Room::send`].
-    pub async fn begin<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<u32> {
-        let message = self.calls.begin(role, method, args)?;
+    pub async fn begin<F: Serialize + ?Sized>(&mut self, op: &str, fields: &F) -> Result<u32> {
+        let message = self.calls.begin(op, fields)?;
         let seq = message.seq;
-        if let Err(error) = self.room.send(CALL, &message).await {
+        if let Err(error) = self.room.send(&format!("playerthree:{op}"), &message).await {
             self.calls.forget(seq);
             return Err(error);
         }
         Ok(seq)
     }
 
-    /// Sends a call and waits for its answer. Everything else that happens meanwhile is kept for [`Link::next`]. The
-    /// caller bounds the time.
+    /// Sends a numbered operation and waits for its answer. Everything else that happens meanwhile is kept for
+    /// [`Link::next`]. The caller bounds the time.
     ///
     /// # Errors
     /// [`Error::Call`] where the host refuses; [`Error::Closed`]; [`Error::View`] and [`Error::Answer`] for a server
     /// that does not follow the protocol; [`Error::Busy`] when more than [`MAX_BACKLOG`] happenings wait.
-    pub async fn call<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<Value> {
-        let seq = self.begin(role, method, args).await?;
+    pub async fn ask<F: Serialize + ?Sized>(&mut self, op: &str, fields: &F) -> Result<Value> {
+        let seq = self.begin(op, fields).await?;
         loop {
             match self.receive().await? {
                 Happening::Answer(answer) if answer.seq == seq => return answer.result,
@@ -86,10 +102,33 @@ impl Link {
         }
     }
 
-    /// Waits for what happens next. Cancel safe. After [`Error::View`] the link goes on without that team's view.
+    /// Calls a method of one's own seat (§4 `SeatControl`) and waits for its result.
     ///
     /// # Errors
-    /// [`Error::View`], [`Error::Answer`] and [`Error::Decode`] for a server that does not follow the protocol.
+    /// As [`Link::ask`].
+    pub async fn call<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<Value> {
+        self.ask("call", &CallFields { role, method, args }).await
+    }
+
+    /// Asks for the observers' stream (§20.9), from the frame that this link has on. What comes is told as
+    /// [`Happening::Observed`].
+    ///
+    /// # Errors
+    /// As [`Room::send`].
+    pub async fn observe(&mut self) -> Result<()> {
+        let mut request = json!({ "perspective": "all" });
+        if let Some(frame) = self.frames.latest() {
+            request["after"] = frame.sequence.into();
+        }
+        self.room.send(OBSERVER, &request).await
+    }
+
+    /// Waits for what happens next. Cancel safe. After [`Error::View`] the link goes on without that
+    /// team's view, or without a frame.
+    ///
+    /// # Errors
+    /// [`Error::View`], [`Error::Answer`] and [`Error::Decode`] for a server that does not follow the protocol; after a
+    /// gap between an observer's frames [`Link::observe`] begins anew.
     pub async fn next(&mut self) -> Result<Happening> {
         match self.backlog.pop_front() {
             Some(kept) => Ok(kept),
@@ -112,6 +151,9 @@ impl Link {
             }
             Event::Message { kind, payload } if kind == VIEW => {
                 Ok(Happening::View(self.views.accept(payload.json()?)?))
+            }
+            Event::Message { kind, payload } if kind == OBSERVER => {
+                Ok(Happening::Observed(self.frames.accept(payload.json()?)?))
             }
             event => Ok(Happening::Room(event)),
         }

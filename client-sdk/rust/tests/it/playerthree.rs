@@ -50,8 +50,9 @@ async fn a_refused_call_carries_the_hosts_code() -> anyhow::Result<()> {
 async fn calls_in_flight_together_are_told_apart() -> anyhow::Result<()> {
     let host = Host::start().await?;
     let mut link = link(&host).await?;
-    let first = link.begin("player", "echo", &json!(1)).await?;
-    let second = link.begin("player", "echo", &json!(2)).await?;
+    let call = |n: u32| json!({ "role": "player", "method": "echo", "args": n });
+    let first = link.begin("call", &call(1)).await?;
+    let second = link.begin("call", &call(2)).await?;
     for (seq, data) in [(first, 1), (second, 2)] {
         let Happening::Answer(answer) = link.next().await? else { anyhow::bail!("no answer") };
         assert_eq!((answer.seq, answer.result?), (seq, json!(data)));

@@ -1,5 +1,6 @@
 //! The command line of `playerthree load`, and the plan that it describes once its relations are checked.
 
+use super::scenario::CAST;
 use super::script::Script;
 use anyhow::{bail, ensure};
 use clap::builder::RangedU64ValueParser;
@@ -19,7 +20,7 @@ const MAX_RATE: f64 = 10_000.0;
 /// then a warm-up runs unmeasured, then the time is measured. Messages of `broadcast` and `echo` leave on a schedule
 /// that does not wait for answers, and their latency counts from the moment they were due, so a server that stalls
 /// cannot hide it. Works with any server of the Colyseus protocol whose rooms do what a scenario says of them; `play`
-/// alone needs the games of this server.
+/// and `match` alone need the games of this server.
 ///
 /// Printed are rates, percentiles of every latency, what failed by its kind, and what the processes used.
 ///
@@ -32,7 +33,7 @@ pub(crate) struct LoadArgs {
     /// Simulated clients, 1 to 100000
     #[arg(long, default_value_t = 100, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     pub(super) clients: usize,
-    /// Rooms that the clients are spread over; `play` makes its own [default: 1]
+    /// Rooms that the clients are spread over; `play` and `match` make their own [default: 1]
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     pub(super) rooms: Option<usize>,
     /// Seconds that are measured, 1 to 86400
@@ -41,7 +42,7 @@ pub(crate) struct LoadArgs {
     /// Seconds before those that are not measured, 0 to 600; `join` has none
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(super) warm_up: u64,
-    /// Name of the rooms on the server [default: relay, for play: tic-tac-toe]
+    /// Name of the rooms on the server [default: relay, for play: tic-tac-toe, for match: agent-command]
     #[arg(long)]
     pub(super) room: Option<String>,
     /// What the clients do
@@ -84,6 +85,9 @@ pub(super) enum Scenario {
     Churn,
     /// In pairs: log in, play a game with random moves to its end, leave and begin again
     Play,
+    /// In eights, each a match: two people, two agents over MCP, two spectators and two observers; a policy plays the
+    /// seat of the second person
+    Match,
     /// Go through the steps of --script again and again
     Scripted,
 }
@@ -97,6 +101,7 @@ impl Scenario {
             Self::Echo => "echo",
             Self::Churn => "churn",
             Self::Play => "play",
+            Self::Match => "match",
             Self::Scripted => "scripted",
         }
     }
@@ -108,7 +113,7 @@ impl Scenario {
             Self::Broadcast => Some("delivery"),
             Self::Echo => Some("round_trip"),
             Self::Churn => Some("join_and_leave"),
-            Self::Play => Some("act"),
+            Self::Play | Self::Match => Some("act"),
             Self::Scripted => Some("answer"),
         }
     }
@@ -116,7 +121,7 @@ impl Scenario {
     /// What one round of the scenario is, where it has rounds.
     pub(super) fn round(self) -> Option<&'static str> {
         match self {
-            Self::Join | Self::Idle | Self::Broadcast | Self::Echo => None,
+            Self::Join | Self::Idle | Self::Broadcast | Self::Echo | Self::Match => None,
             Self::Churn => Some("cycles"),
             Self::Play => Some("games"),
             Self::Scripted => Some("rounds"),
@@ -166,6 +171,11 @@ impl Plan {
         let pairs = args.clients / 2;
         let (rooms, room) = match (scenario, args.rooms) {
             (Scenario::Play, Some(_)) => bail!("play has a room for each pair of clients; leave --rooms out"),
+            (Scenario::Match, Some(_)) => bail!("match has a room for each eight clients; leave --rooms out"),
+            (Scenario::Match, None) => {
+                ensure!(args.clients.is_multiple_of(CAST), "match needs a multiple of {CAST} clients");
+                (args.clients / CAST, "agent-command")
+            }
             (Scenario::Play, None) => {
                 ensure!(args.clients.is_multiple_of(2), "play needs an even number of clients");
                 (pairs, "tic-tac-toe")
@@ -228,6 +238,12 @@ mod tests {
     }
 
     #[test]
+    fn match_is_in_eights_with_a_room_each() {
+        let plan = plan("--scenario match --clients 24").unwrap();
+        assert_eq!((plan.rooms, plan.room.as_str()), (3, "agent-command"));
+    }
+
+    #[test]
     fn what_does_not_go_together_or_is_out_of_bounds_is_refused() {
         for line in [
             "--clients 0",
@@ -246,6 +262,8 @@ mod tests {
             "--script x",
             "--scenario play --clients 3",
             "--scenario play --rooms 1",
+            "--scenario match --clients 12",
+            "--scenario match --clients 8 --rooms 1",
             "--clients 2 --rooms 3",
         ] {
             assert!(plan(line).is_err(), "{line}");

@@ -29,6 +29,8 @@ struct End {
 pub(super) struct ServerUse {
     /// Processor time within the window.
     pub(super) cpu: Duration,
+    /// The same of the processes that it started: its policies.
+    pub(super) children_cpu: Option<Duration>,
     /// Resident memory before the first client.
     pub(super) rss_bytes_before: u64,
     /// Resident memory at the end of the window.
@@ -88,8 +90,12 @@ impl Measured {
     pub(super) fn server(&self) -> Option<ServerUse> {
         let end = self.end.as_ref()?;
         let usage = end.server?;
+        let begin = self.server_begin?;
+        let children =
+            |usage: Usage, begin: Usage| Some(usage.children_cpu?.saturating_sub(begin.children_cpu?));
         Some(ServerUse {
-            cpu: usage.cpu.saturating_sub(self.server_begin?.cpu),
+            cpu: usage.cpu.saturating_sub(begin.cpu),
+            children_cpu: children(usage, begin),
             rss_bytes_before: self.server_before?.rss_bytes,
             rss_bytes: usage.rss_bytes,
             connections: end.connections,

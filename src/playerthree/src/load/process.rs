@@ -33,7 +33,21 @@ impl Process {
         }
         let cpu = Duration::from_secs_f64(ticks as f64 / per_second as f64);
         let rss_bytes = resident_bytes(&status).context("/proc status is not understood")?;
-        Ok(Usage { cpu, rss_bytes })
+        Ok(Usage { cpu, rss_bytes, children_cpu: self.children_cpu(per_second) })
+    }
+
+    /// Processor time of the processes that it started and that still run: a server's policies. None where the system
+    /// does not tell. One that ended meanwhile is left out.
+    fn children_cpu(self, ticks_per_second: u64) -> Option<Duration> {
+        let mut ticks = 0;
+        for task in fs::read_dir(format!("/proc/{}/task", self.0)).ok()? {
+            let children = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
+            for child in children.split_ascii_whitespace() {
+                let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+                ticks += cpu_ticks(&stat).unwrap_or_default();
+            }
+        }
+        Some(Duration::from_secs_f64(ticks as f64 / ticks_per_second as f64))
     }
 }
 
@@ -42,6 +56,8 @@ impl Process {
 pub(super) struct Usage {
     /// Processor time of all its threads, in user and in kernel mode.
     pub(super) cpu: Duration,
+    /// Processor time of the processes that it started, where the system tells.
+    pub(super) children_cpu: Option<Duration>,
     /// Resident memory.
     pub(super) rss_bytes: u64,
 }

@@ -28,6 +28,8 @@ pub(super) struct Report {
     pub(super) joins: Joins,
     pub(super) messages: Messages,
     pub(super) latency: Option<Measure>,
+    /// The latencies of other kinds of clients than `latency` is of, in microseconds.
+    pub(super) parts: BTreeMap<&'static str, Percentiles>,
     pub(super) rounds: Option<Rounds>,
     pub(super) errors: BTreeMap<String, u64>,
     pub(super) generator: Generator,
@@ -101,6 +103,8 @@ pub(super) struct Generator {
 pub(super) struct Server {
     /// 100 is one processor.
     pub(super) cpu_percent: Option<f64>,
+    /// The same of the processes that it started: its policies.
+    pub(super) children_cpu_percent: Option<f64>,
     /// Processor time for each message that went in or out.
     pub(super) cpu_us_per_message: Option<f64>,
     pub(super) rss_bytes_before: u64,
@@ -144,6 +148,11 @@ impl Report {
                 unsent: tally.unsent,
                 us: Percentiles::of(&tally.latencies),
             }),
+            parts: tally
+                .parts
+                .iter()
+                .filter_map(|(part, latencies)| Some((part.as_str(), Percentiles::of(latencies)?)))
+                .collect(),
             rounds: plan.scenario.round().map(|of| Rounds {
                 of,
                 completed: tally.rounds,
@@ -201,6 +210,10 @@ impl Server {
         let grown = server.rss_bytes.saturating_sub(server.rss_bytes_before);
         Some(Self {
             cpu_percent: share(server.cpu, measured.window()).map(percent),
+            children_cpu_percent: server
+                .children_cpu
+                .and_then(|cpu| share(cpu, measured.window()))
+                .map(percent),
             cpu_us_per_message: ratio(server.cpu.as_secs_f64() * 1e6, messages as f64),
             rss_bytes_before: server.rss_bytes_before,
             rss_bytes: server.rss_bytes,

@@ -63,6 +63,9 @@ fn latencies(out: &mut Table, report: &Report) {
     if let Some(measure) = &report.latency {
         row(&measure.of.replace('_', " "), measure.us);
     }
+    for (part, us) in &report.parts {
+        row(&part.replace('_', " "), Some(*us));
+    }
     row("left late by", report.generator.late_us);
 }
 
@@ -73,6 +76,9 @@ fn machine(out: &mut Table, report: &Report) {
     if let Some(server) = &report.server {
         let per_message = number(server.cpu_us_per_message);
         out.line("server CPU", &format!("{} %, {per_message} us a message", number(server.cpu_percent)));
+        if server.children_cpu_percent.is_some() {
+            out.line("policies CPU", &format!("{} %", number(server.children_cpu_percent)));
+        }
         let per_connection = number(server.rss_bytes_per_connection.map(|bytes| bytes / 1024.0));
         let memory = mebibytes(server.rss_bytes);
         let text =

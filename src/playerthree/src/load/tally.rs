@@ -3,6 +3,7 @@
 
 use hdrhistogram::Histogram;
 use playerthree_client::{Error, Traffic};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -44,6 +45,33 @@ impl Latencies {
     }
 }
 
+/// What else is measured where a scenario has clients of several kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// An agent's act over MCP.
+    AgentAct,
+    /// An agent's observation over MCP.
+    Observe,
+    /// An owner's question after a policy.
+    Owner,
+    /// From one version of a view to the next, as a spectator gets them.
+    Views,
+    /// From one frame to the next, as an observer gets them.
+    Frames,
+}
+
+impl Part {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::AgentAct => "agent_act",
+            Self::Observe => "agent_observe",
+            Self::Owner => "policy_status",
+            Self::Views => "view_interval",
+            Self::Frames => "frame_interval",
+        }
+    }
+}
+
 /// Everything that is counted.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
@@ -57,6 +85,8 @@ pub(super) struct Tally {
     pub(super) traffic: Traffic,
     /// What the scenario measures.
     pub(super) latencies: Latencies,
+    /// The latencies of the other kinds of clients.
+    pub(super) parts: BTreeMap<Part, Latencies>,
     /// How late messages left.
     pub(super) lateness: Latencies,
     /// Answers and deliveries that were due for what was sent within the window.
@@ -79,6 +109,7 @@ impl Tally {
             join_latencies: Latencies::new(),
             traffic: Traffic::default(),
             latencies: Latencies::new(),
+            parts: BTreeMap::new(),
             lateness: Latencies::new(),
             expected: 0,
             arrived: 0,
@@ -96,6 +127,18 @@ impl Tally {
     pub(super) fn arrive(&mut self, latency: Duration) {
         self.arrived += 1;
         self.latencies.record(latency);
+    }
+
+    /// Counts a latency of another kind of client.
+    pub(super) fn part(&mut self, part: Part, latency: Duration) {
+        self.parts.entry(part).or_insert_with(Latencies::new).record(latency);
+    }
+
+    /// Counts an acknowledgement that refuses an intent.
+    pub(super) fn ack(&mut self, ack: &Value) {
+        if ack["ok"] != true {
+            self.fault(format!("ack:{}", ack["code"].as_str().unwrap_or("none")));
+        }
     }
 
     pub(super) fn traffic(&mut self, new: Traffic) {
@@ -125,6 +168,9 @@ impl Tally {
         self.join_latencies.add(&other.join_latencies);
         add_traffic(&mut self.traffic, other.traffic);
         self.latencies.add(&other.latencies);
+        for (part, latencies) in &other.parts {
+            self.parts.entry(*part).or_insert_with(Latencies::new).add(latencies);
+        }
         self.lateness.add(&other.lateness);
         self.expected += other.expected;
         self.unsent += other.unsent;

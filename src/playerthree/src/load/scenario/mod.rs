@@ -4,9 +4,12 @@
 mod churn;
 mod idle;
 mod join;
+mod matches;
 mod play;
 mod scripted;
 mod traffic;
+
+pub(super) use matches::CAST;
 
 use super::args::Scenario;
 use super::context::Context;
@@ -21,17 +24,19 @@ pub(super) async fn run(context: Arc<Context>, index: usize) {
         Scenario::Echo => traffic::run(&context, index, traffic::Way::Echo).await,
         Scenario::Churn => churn::run(&context, index).await,
         Scenario::Play => play::run(&context, index).await,
+        Scenario::Match => matches::run(&context, index).await,
         Scenario::Scripted => scripted::run(&context, index).await,
     }
 }
 
-/// How many tasks the scenario takes: one for a client, or for a pair; and one for each room that is only held open.
+/// How many tasks the scenario takes: one for a client, a pair or a match; and one for each room that is only held open.
 pub(super) fn tasks(context: &Context) -> usize {
     let plan = &context.plan;
     match plan.scenario {
         Scenario::Idle | Scenario::Broadcast | Scenario::Echo | Scenario::Scripted => plan.clients,
         Scenario::Join | Scenario::Churn => plan.rooms + plan.clients,
         Scenario::Play => plan.clients / 2,
+        Scenario::Match => plan.rooms,
     }
 }
 
@@ -42,5 +47,6 @@ pub(super) fn ramp(context: &Context) -> usize {
         Scenario::Idle | Scenario::Broadcast | Scenario::Echo | Scenario::Scripted => plan.clients,
         Scenario::Join | Scenario::Churn => plan.rooms,
         Scenario::Play => plan.clients / 2,
+        Scenario::Match => plan.rooms,
     }
 }

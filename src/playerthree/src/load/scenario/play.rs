@@ -144,7 +144,7 @@ impl<'a> Side<'a> {
                 Ok(())
             }
             Happening::Room(Event::Closed { code }) => Err(Error::Closed { code }),
-            Happening::Room(_) | Happening::View(_) | Happening::Answer(_) => Ok(()),
+            Happening::Room(_) | Happening::View(_) | Happening::Observed(_) | Happening::Answer(_) => Ok(()),
         }
     }
 
@@ -157,10 +157,7 @@ impl<'a> Side<'a> {
             tally.expected += 1;
             tally.arrive(begun.elapsed());
         }
-        let ack = &answer["acks"][0];
-        if ack["ok"] != true {
-            tally.fault(format!("ack:{}", ack["code"].as_str().unwrap_or("none")));
-        }
+        tally.ack(&answer["acks"][0]);
         Ok(())
     }
 
