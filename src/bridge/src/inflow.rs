@@ -4,12 +4,11 @@ use crate::MESSAGE_BYTES;
 use crate::envelope::Incoming;
 use crate::fault::Fault;
 use crate::forward::Bridge;
-use futures_util::StreamExt as _;
+use bytes::BytesMut;
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::sync::Arc;
-use tokio::io::AsyncRead;
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio_util::codec::{Decoder as _, LinesCodec, LinesCodecError};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Requests in flight at most. The endpoint lets one credential have fewer (§15), streams aside.
@@ -58,40 +57,32 @@ async fn take(bridge: &Arc<Bridge>, flying: &mut Flying, line: String) {
     flying.insert(key, AbortOnDropHandle::new(tokio::spawn(async move { bridge.carry(request).await })));
 }
 
-/// Bounded lines. One that is too long, or no text, is a fault of its own and does not end the others.
+/// Bounded lines. One that is too long, or no text, is a fault of its own and does not end the others. What the end cuts
+/// short is no line.
 struct Lines<I> {
-    lines: FramedRead<I, LinesCodec>,
-    /// The reader pauses once after a fault, as it does at the end.
-    faulted: bool,
+    input: I,
+    codec: LinesCodec,
+    /// What has come and is no whole line yet.
+    read: BytesMut,
 }
 
 impl<I: AsyncRead + Unpin> Lines<I> {
     fn new(input: I) -> Self {
-        let codec = LinesCodec::new_with_max_length(MESSAGE_BYTES);
-        Self { lines: FramedRead::new(input, codec), faulted: false }
+        Self { input, codec: LinesCodec::new_with_max_length(MESSAGE_BYTES), read: BytesMut::new() }
     }
 
     /// The next line, nothing at the end.
-    ///
-    /// Cancel safe.
     async fn next(&mut self) -> std::io::Result<Option<Result<String, Fault>>> {
         loop {
-            let fault = match self.lines.next().await {
-                None if self.faulted => {
-                    self.faulted = false;
-                    continue;
-                }
-                None => return Ok(None),
-                Some(Ok(line)) if line.trim().is_empty() => continue,
-                Some(Ok(line)) => return Ok(Some(Ok(line))),
-                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => Fault::TooLong,
-                Some(Err(LinesCodecError::Io(error))) if error.kind() == ErrorKind::InvalidData => {
-                    Fault::NotJson
-                }
-                Some(Err(LinesCodecError::Io(error))) => return Err(error),
-            };
-            self.faulted = true;
-            return Ok(Some(Err(fault)));
+            match self.codec.decode(&mut self.read) {
+                Ok(Some(line)) if line.trim().is_empty() => {}
+                Ok(Some(line)) => return Ok(Some(Ok(line))),
+                Ok(None) if self.input.read_buf(&mut self.read).await? == 0 => return Ok(None),
+                Ok(None) => {}
+                Err(LinesCodecError::MaxLineLengthExceeded) => return Ok(Some(Err(Fault::TooLong))),
+                // The codec itself reads nothing: the line is no text.
+                Err(LinesCodecError::Io(_)) => return Ok(Some(Err(Fault::NotJson))),
+            }
         }
     }
 }
