@@ -33,7 +33,7 @@ pub fn view() -> Value {
     let kinds = ["unit", "tower", "mine"];
     let entity = |id: usize| {
         let (x, y, hp) = (id * 88 % 1000, id * 784 % 1000, id * 36 % 100);
-        json!({ "id": format!("e{id}"), "kind": kinds[id % 3], "x": x, "y": y, "hp": hp, "own": id % 2 == 0 })
+        json!({ "id": format!("e{id}"), "kind": kinds[id % 3], "x": x, "y": y, "hp": hp, "own": id.is_multiple_of(2) })
     };
     let entry =
         |tick: usize| json!({ "tick": 1200 + tick, "text": format!("unit e{tick} moved to its post") });
