@@ -67,7 +67,9 @@ test("a JS and a WASM policy of one agent's owner move units of two seats", asyn
     const now = view.units.find((unit) => unit.id === before.id);
     return now && Math.hypot(now.x - before.x, now.y - before.y) > 300;
   };
-  await red.until(moved(scout), "the scout moves");
+  // Bots moved them too until the policies took over: only the module sends the scout there.
+  const arrived = ({ units }) => units.some((unit) => unit.id === scout.id && Math.hypot(unit.x - 1600, unit.y - 1600) < 100);
+  await red.until(arrived, "the scout goes where it is sent");
   await red.until((view) => soldiers.every((soldier) => moved(soldier)(view)), "every soldier moves");
   const { policy } = await air.tool("policy_status");
   assert.ok(policy.calls > 0 && policy.errors === 0, JSON.stringify(policy));

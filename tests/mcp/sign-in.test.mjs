@@ -137,6 +137,7 @@ test("an agent signs in, plays, refreshes, and is refused at once when it is rev
     await tab.click('input[value="new:agent-command"]');
     await tab.page.fill('input[name="name.new:agent-command"]', "Falcon");
     await tab.page.uncheck('input[name="role.new:agent-command.air"]');
+    await tab.page.uncheck('input[name="role.new:agent-command.economy"]');
   });
   assert.match(keeper.kept.client.client_id, /^dcr_/);
   const agent = await agentOf(keeper);

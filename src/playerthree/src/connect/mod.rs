@@ -44,7 +44,13 @@ fn endpoint(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "not an address")?;
     let is_plain = matches!(url.scheme(), "http" | "https") && url.has_host();
     let is_anonymous = url.username().is_empty() && url.password().is_none();
-    if is_plain && is_anonymous { Ok(url) } else { Err("not an http or https address without credentials") }
+    // It is printed between quotes for a shell, which nothing in it may end.
+    let is_quotable = !url.as_str().contains('\'');
+    if is_plain && is_anonymous && is_quotable {
+        Ok(url)
+    } else {
+        Err("not an http or https address without credentials and quotes")
+    }
 }
 
 fn name(text: &str) -> Result<String, &'static str> {
@@ -97,10 +103,15 @@ mod tests {
         for fine in ["http://127.0.0.1:2567/mcp", "https://game.example/mcp"] {
             assert_eq!(endpoint(fine).unwrap().as_str(), fine);
         }
-        for bad in ["game.example/mcp", "file:///etc/passwd", "https://token@game.example/mcp", ""] {
+        for bad in [
+            "game.example/mcp",
+            "file:///etc/passwd",
+            "https://token@game.example/mcp",
+            "https://game.example/'$(x)'",
+            "",
+        ] {
             assert!(endpoint(bad).is_err(), "{bad}");
         }
-        assert!(!endpoint("https://game.example/'$(x)'?'").unwrap().as_str().contains('\''));
         assert!(name("my-game").is_ok());
         for bad in ["", "-x", "a b", "a'b", "a\"b", &"x".repeat(33)] {
             assert!(name(bad).is_err(), "{bad}");
