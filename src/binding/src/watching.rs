@@ -86,9 +86,11 @@ impl MatchRoom {
         }
     }
 
-    /// Brings every reader of a perspective up to its watermark. Whoever may not read it any more is let go first.
+    /// Brings every reader of a perspective up to its watermark. Whoever may not read it any more is let go first. A frame
+    /// that nobody is sent is no read, so that an unwatched stream falls to its idle rate.
     fn deliver(&mut self, cx: &mut Cx<'_, Self>, perspective: &ObserverPerspective) {
         let now = self.now();
+        let mut is_read = false;
         for (client, at) in self.readers_of(perspective) {
             let game = self.live.game();
             let may_read = match self.clients.get(&client).map(|client| &client.principal) {
@@ -105,8 +107,11 @@ impl MatchRoom {
             let keys =
                 game.observer_since(perspective, at).or_else(|_| game.observer_since(perspective, None));
             self.send_keys(cx, client, &keys.unwrap_or_default());
+            is_read = true;
         }
-        self.live.game_mut().observers_read(now);
+        if is_read {
+            self.live.game_mut().observers_read(now);
+        }
     }
 
     fn send_keys(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, keys: &[FrameKey]) {

@@ -365,6 +365,30 @@ async fn a_perspective_begins_with_a_keyframe_and_a_cursor_goes_on() {
     assert!(whole(&answer));
 }
 
+/// §20.9: without delay every tick is recorded while somebody reads, and once a second before and after, so that a match
+/// nobody watches costs little.
+#[tokio::test(start_paused = true)]
+async fn an_unread_stream_without_delay_is_recorded_once_a_second() {
+    let house = House::open();
+    let options = duel(json!({ "private": true, "observerDelayMs": 0, "team": "red" }));
+    let mut ann = house.person("Ann").create("agent-command", options).await;
+    let tickets = [ann.ticket(json!({})).await, ann.ticket(json!({})).await];
+    let newest = |frames: &[Value]| frames.last().unwrap()["sequence"].as_u64().unwrap();
+    pass(30_000).await;
+    let person = house.person("Eve");
+    let mut eve = person.enter(&ann, tickets[0].clone()).await.unwrap();
+    let unread = newest(&eve.observe("all", None).await.unwrap());
+    assert!((25..45).contains(&unread), "{unread} frames in 30 s without a reader");
+    pass(10_000).await;
+    let read = newest(&eve.observe("all", None).await.unwrap()) - unread;
+    assert!(read > 80, "{read} frames in 10 s with one");
+    eve.client.leave().await;
+    pass(30_000).await;
+    let mut again = person.enter(&ann, tickets[1].clone()).await.unwrap();
+    let after = newest(&again.observe("all", None).await.unwrap()) - unread - read;
+    assert!(after < 110, "{after} frames in the 30 s after the last reader left");
+}
+
 /// A ticket is for what it says: a side's is no way to everything, nor for a player to another side.
 #[tokio::test(start_paused = true)]
 async fn a_ticket_grants_what_it_says() {
