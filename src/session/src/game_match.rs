@@ -272,6 +272,11 @@ impl Match {
     /// Shows and records what the game is now.
     pub(crate) fn settle(&mut self, now: Millis) {
         self.settle_outcomes();
+        self.show_change(now);
+    }
+
+    /// Whoever sees the match is due to see what happened in it.
+    pub(crate) fn show_change(&mut self, now: Millis) {
         let every = u64::from(self.surface.manifest.tick_rate.div_ceil(VIEW_HZ));
         self.views_due |=
             self.surface.game.clock() == Clock::Turns || self.tick().is_multiple_of(every) || self.is_over();

@@ -335,7 +335,7 @@ impl Match {
         match self.surface.game.clock() {
             Clock::Turns if self.is_paused() => {
                 self.concession_due = true;
-                self.settle(now);
+                self.show_change(now);
             }
             Clock::Turns => self.step(now),
             Clock::Realtime => self.settle(now),

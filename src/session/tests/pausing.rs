@@ -342,6 +342,28 @@ fn a_concession_in_a_paused_game_of_turns_is_its_next_tick() {
     assert_eq!(game.tick(), 1, "one concession, one tick");
 }
 
+/// §10, §18: a paused game of turns is asked what a concession came to when it goes on, and not before, also where it knows
+/// at once; so its replay fares as it did, and nothing but the game ends it.
+#[test]
+fn a_concession_that_a_paused_game_reports_at_once_counts_with_its_next_tick() {
+    for concedes in [&["b"][..], &["a", "b", "c", "d"]] {
+        let ranks = [("a", 1), ("b", 2), ("c", 3), ("d", 4)].into();
+        let drill = Drill { loses_at_once: true, ranks, ..pausable(Clock::Turns, None) };
+        let (mut game, told) = waiting_for_ann(drill);
+        game.heartbeat(0);
+        for team in concedes {
+            game.forfeit(team, 0).unwrap();
+            assert_eq!(game.status()["outcomes"][team], "running");
+            assert!(replayed(&game).paused().iter().eq([&lead("a")]));
+        }
+        calls(&mut game, &lead("a"), 100);
+        assert_eq!((game.tick(), game.is_over()), (1, concedes.len() == 4));
+        assert!(concedes.iter().all(|team| game.status()["outcomes"][team] == "loss"));
+        assert_eq!(replayed(&game).ranks().is_some(), game.is_over());
+        assert!(!told.told().iter().any(|told| matches!(told, Told::Ended(..))));
+    }
+}
+
 /// §18: an ended session is never paused, and a side that is out holds nobody up.
 #[test]
 fn what_is_out_of_play_holds_nothing() {

@@ -50,6 +50,8 @@ pub struct Drill {
     pub ranks: BTreeMap<&'static str, u32>,
     /// Whether the game knows how to concede; a side that conceded has lost with the next step.
     pub forfeits: bool,
+    /// Whether a side that concedes has lost before the next step already.
+    pub loses_at_once: bool,
     /// Hundreds of thousands of letters in the observer view, which are others after each tick.
     pub banners: usize,
     pub told: Arc<Mutex<Vec<Told>>>,
@@ -64,6 +66,7 @@ impl Drill {
             control: control(),
             ranks: BTreeMap::new(),
             forfeits: true,
+            loses_at_once: false,
             banners: 0,
             told: Arc::default(),
             broken: Arc::default(),
@@ -322,7 +325,11 @@ impl GameMatch for DrillMatch {
             return Err(NoForfeit);
         }
         self.tell(Told::Forfeited(self.tick, team.into()));
-        self.conceded.insert(team.into());
+        if self.game.loses_at_once {
+            self.outcomes.insert(team.into(), Outcome::Loss);
+        } else {
+            self.conceded.insert(team.into());
+        }
         Ok(())
     }
 }
