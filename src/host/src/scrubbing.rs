@@ -16,7 +16,8 @@ pub const TIMELINES_MAX: usize = 4;
 /// Simulations that run at once, one for each source.
 pub const SIMULATIONS_MAX: usize = 2;
 
-/// Last tick that can be scrubbed to, and where the game cannot be copied.
+/// Last tick that can be scrubbed to, and where the game cannot be copied. They count from the checkpoint that a seek is
+/// handed, else from the window's beginning.
 pub const SCRUB_TICKS_MAX: u64 = 36_000;
 /// See [`SCRUB_TICKS_MAX`].
 pub const SCRUB_TICKS_UNCOPIED_MAX: u64 = 20_000;
@@ -87,6 +88,7 @@ impl Scrubber {
     ) -> Result<T, ScrubError> {
         check_bounds(&scrub)?;
         let mut place = self.enter(scrub.source).ok_or(ScrubError::Busy)?;
+        check_copies(&scrub)?;
         let until = Instant::now() + SEEK_TIME_MAX;
         let mut is_late = false;
         let mut watch = |_| {
@@ -124,22 +126,30 @@ impl Scrubber {
     }
 }
 
-/// The bounds that are known before anything is played. Those of a window count from its beginning.
+/// The tick from which a seek counts.
+fn beginning(scrub: &Scrub<'_>) -> u64 {
+    let window = scrub.replay.window().map_or(0, |window| window.from);
+    scrub.checkpoint.as_ref().map_or(window, Position::tick)
+}
+
+/// The bounds that are known before there is a game.
 fn check_bounds(scrub: &Scrub<'_>) -> Result<(), ScrubError> {
     if scrub.replay.entries().len() > SCRUB_ENTRIES_MAX {
         return Err(ScrubError::TooManyEntries);
     }
-    let first = scrub.replay.window().map_or(0, |window| window.from);
-    let ticks = scrub.target.saturating_sub(first);
-    if ticks > SCRUB_TICKS_MAX {
-        return Err(ScrubError::TooLate(first + SCRUB_TICKS_MAX));
+    let first = beginning(scrub);
+    if scrub.target.saturating_sub(first) > SCRUB_TICKS_MAX {
+        return Err(ScrubError::TooLate(first.saturating_add(SCRUB_TICKS_MAX)));
     }
-    // Persistent sessions are of games that can be copied (§18).
-    if ticks > SCRUB_TICKS_UNCOPIED_MAX && scrub.checkpoint.is_none() {
-        let fresh = Position::start(scrub.surface, scrub.replay)?;
-        if fresh.copy().is_none() {
-            return Err(ScrubError::TooLate(SCRUB_TICKS_UNCOPIED_MAX));
-        }
+    Ok(())
+}
+
+/// The bound of a game that cannot be copied. Persistent sessions are of games that can (§18).
+fn check_copies(scrub: &Scrub<'_>) -> Result<(), ScrubError> {
+    let is_far = scrub.target.saturating_sub(beginning(scrub)) > SCRUB_TICKS_UNCOPIED_MAX;
+    if is_far && scrub.checkpoint.is_none() && Position::start(scrub.surface, scrub.replay)?.copy().is_none()
+    {
+        return Err(ScrubError::TooLate(SCRUB_TICKS_UNCOPIED_MAX));
     }
     Ok(())
 }

@@ -282,6 +282,31 @@ fn a_window_is_scrubbed_from_its_checkpoints() {
     assert_eq!(nowhere, Err(ScrubError::Replay(ReplayError::StartsAtCheckpoint)));
 }
 
+/// §18: everything from a session's oldest checkpoint to its present tick is scrubbed, however far both lie apart, because
+/// the bound counts from the checkpoint at hand; a young session, which is kept whole, too.
+#[test]
+fn a_seek_with_a_checkpoint_counts_from_it() {
+    let surface = surface(Counter { copied: true });
+    let scrubber = Scrubber::default();
+    let now = SCRUB_TICKS_MAX + 20_000;
+    let young = replay(&surface, now);
+    let mut old: Value = serde_json::from_str(&young.to_text()).unwrap();
+    old["window"] = json!({ "from": 600, "dropped": young.entries().len() });
+    old["entries"] = json!([]);
+    let old = Replay::read(&surface, &old.to_string()).unwrap();
+    let mut go_on = |_| ControlFlow::Continue(());
+    let near = replay_match(&surface, &young, now - 100, None, &mut go_on).unwrap();
+    let far = replay_match(&surface, &young, now - SCRUB_TICKS_MAX - 1, None, &mut go_on).unwrap();
+    for replay in [&young, &old] {
+        let with = |checkpoint: &playerthree_session::Position| {
+            let checkpoint = checkpoint.copy();
+            seek(&scrubber, Scrub { checkpoint, ..scrub("world", &surface, replay, now) })
+        };
+        assert_eq!(with(&near), Ok(now));
+        assert_eq!(with(&far), Err(ScrubError::TooLate(now - 1)));
+    }
+}
+
 /// §17: four uploads of at most 5 MiB, of the same game and version, and each bound and fault has its error.
 #[test]
 fn uploads_are_few_small_and_of_the_same_game() {
