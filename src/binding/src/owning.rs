@@ -53,7 +53,9 @@ impl Matches {
     /// The match is gone. Its replay is kept, unless nothing ever happened in it.
     pub(crate) fn close(&self, match_id: &str, game: &Match) {
         self.rooms().remove(match_id);
-        let Some(archive) = self.archive.as_ref().filter(|_| game.tick() > 0) else { return };
+        let Some(archive) = self.archive.as_ref().filter(|_| game.tick() > 0 || game.is_over()) else {
+            return;
+        };
         // Of a match that outgrew its replay the log has told.
         if let Ok(replay) = game.replay() {
             archive.keep(match_id, replay);

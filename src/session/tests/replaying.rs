@@ -174,6 +174,29 @@ fn a_position_is_seen_from_every_perspective() {
     }
 }
 
+/// §17: 200 inputs within one tick accompany what is shown; where there are more, the tick's own come first.
+#[test]
+fn the_inputs_of_the_tick_itself_are_shown_first() {
+    let shown = |counts: [u64; 3]| {
+        let (mut game, _) = drill(Drill::new(Clock::Realtime), config());
+        game.assign(&lead("a"), human("ann")).unwrap();
+        tick(&mut game, 0);
+        for (now, count) in (1..).zip(counts) {
+            for _ in 0..count {
+                assert_eq!(act(&mut game, &lead("a"), Right::Owner, mark(1)).code(), "ok");
+            }
+            tick(&mut game, now * 100);
+        }
+        let inputs = reread(&game).inputs_around(2);
+        assert!(inputs.is_sorted_by_key(|entry| entry[0].as_u64()));
+        [1, 2, 3].map(|tick| inputs.iter().filter(|entry| entry[0] == tick).count())
+    };
+    assert_eq!(shown([3, 4, 5]), [3, 4, 5]);
+    assert_eq!(shown([250, 4, 5]), [196, 4, 0]);
+    assert_eq!(shown([20, 100, 250]), [20, 100, 80]);
+    assert_eq!(shown([9, 250, 9]), [0, 200, 0]);
+}
+
 /// A reading ends when its reader says so, between two ticks.
 #[test]
 fn a_reading_can_be_given_up_at_every_tick() {

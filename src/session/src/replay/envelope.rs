@@ -106,12 +106,25 @@ impl Replay {
         self.window.map_or(0, |window| window.dropped)
     }
 
-    /// The first [`INPUTS_SHOWN`] entries that were recorded within one tick of this one, as they are in the envelope (§17).
+    /// The entries that were recorded within one tick of this one, in their order and as they are in the envelope (§17).
+    /// Where there are more than [`INPUTS_SHOWN`], those of the tick itself come before its neighbours', which are the
+    /// nearest ones then.
     pub fn inputs_around(&self, tick: u64) -> Vec<Value> {
-        let first = self.entries.partition_point(|entry| entry.tick.saturating_add(1) < tick);
-        let near = self.entries[first..].iter().take_while(|entry| entry.tick <= tick.saturating_add(1));
+        let first_of = |tick: u64| self.entries.partition_point(|entry| entry.tick < tick);
+        let (own, next) = (first_of(tick), first_of(tick.saturating_add(1)));
+        let end = first_of(tick.saturating_add(2));
+        let own_shown = (next - own).min(INPUTS_SHOWN);
+        let before = (own - first_of(tick.saturating_sub(1))).min(INPUTS_SHOWN - own_shown);
+        let after =
+            if next - own == own_shown { (end - next).min(INPUTS_SHOWN - own_shown - before) } else { 0 };
+        let near = &self.entries[own - before..own + own_shown + after];
         #[expect(clippy::expect_used, reason = "texts, numbers and JSON values are JSON values")]
-        near.take(INPUTS_SHOWN).map(|entry| serde_json::to_value(entry).expect("an entry is JSON")).collect()
+        near.iter().map(|entry| serde_json::to_value(entry).expect("an entry is JSON")).collect()
+    }
+
+    /// About how many bytes of JSON its entries take.
+    pub fn weight(&self) -> usize {
+        self.entries.iter().map(Entry::weight).sum()
     }
 
     /// The envelope as compact JSON.
