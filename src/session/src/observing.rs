@@ -138,6 +138,12 @@ impl Match {
     pub(crate) fn release_frames(&mut self, now: Millis) {
         if let Err(refused) = self.record_observation(now) {
             _ = Code::from(refused);
+            // The next moment may be shown, but after the last one there is none.
+            if self.is_over() {
+                self.observers.close();
+            } else {
+                self.observers.touch();
+            }
         }
         self.observers.release(now);
         if self.outcomes_are_released() {

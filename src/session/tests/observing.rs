@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::drill::Drill;
+use common::drill::{Broken, Drill};
 use common::*;
 use playerthree_game::Clock;
 use playerthree_session::{
@@ -331,6 +331,31 @@ fn a_cursor_gets_what_follows_it_or_a_keyframe_or_is_refused() {
     assert_eq!(since(&game, None).unwrap(), [FrameKey::Keyframe(1_100)]);
 }
 
+/// §20.9: age bounds what is kept however few frames there are: a frame of a slow game of turns is sent for a minute after
+/// its release, and after that the newest one is all that there is.
+#[test]
+fn frames_of_a_slow_game_grow_old_too() {
+    let mut game = tic_tac_toe(Config { observers: ObserverPolicy::Private(0), ..config() });
+    game.assign(&x(), human("ann")).unwrap();
+    game.assign(&o(), human("bob")).unwrap();
+    let since = |game: &Match, after: Option<u64>| game.observer_since(&ObserverPerspective::All, after);
+    game.heartbeat(0);
+    for (seat, square, now) in
+        [(x(), place(0, 0), 10_000), (o(), place(1, 1), 20_000), (x(), place(0, 1), 100_000)]
+    {
+        game.act(&seat, Right::Owner, &[square], now).unwrap();
+    }
+    let newest = game.observer_watermark(&ObserverPerspective::All).unwrap();
+    assert!(newest >= 2);
+    assert_eq!(since(&game, Some(newest - 1)).unwrap(), [FrameKey::Next(newest)]);
+    assert_eq!(since(&game, Some(newest - 2)), Err(Code::Invalid.into()), "80 seconds after its release");
+    game.heartbeat(160_001);
+    assert_eq!(since(&game, Some(newest - 2)), Err(Code::Invalid.into()));
+    assert_eq!(since(&game, Some(newest - 1)).unwrap(), [FrameKey::Next(newest)], "the newest one stays");
+    assert_eq!(since(&game, None).unwrap(), [FrameKey::Keyframe(newest)]);
+    assert!(game.observer_frame(&ObserverPerspective::All, FrameKey::Keyframe(newest)).is_some());
+}
+
 /// §20.9: whoever is cut off at random moments ends with exactly the released history, and a late joiner sees what a
 /// reader of every frame sees.
 #[test]
@@ -393,4 +418,31 @@ fn a_history_that_outgrows_its_bytes_closes() {
     game.heartbeat(step * 100 + 60_000);
     assert!(game.end_is_released());
     assert_eq!(game.observer_state(&ObserverPerspective::All), ObserverState::Closed, "for good");
+}
+
+/// §20.9: a last frame that cannot be shown is not left out as if the match went on: its history closes. One before it is
+/// made up for by the next.
+#[test]
+fn a_match_whose_end_cannot_be_shown_closes() {
+    for (broken, ends) in [(Broken::World, true), (Broken::View, true), (Broken::World, false)] {
+        let policy = ObserverPolicy::Private(0);
+        let (mut game, told) = drill(Drill::new(Clock::Realtime), Config { observers: policy, ..config() });
+        tick(&mut game, 100);
+        assert_eq!(game.observer_state(&ObserverPerspective::All), ObserverState::Ready);
+        told.breaks(Some(broken));
+        if ends {
+            game.end(&playerthree_session::Ending::Draw, 1_200).unwrap();
+        } else {
+            tick(&mut game, 1_200);
+        }
+        told.breaks(None);
+        game.heartbeat(2_400);
+        let state = if ends { ObserverState::Closed } else { ObserverState::Ready };
+        assert!(game.perspectives().iter().all(|perspective| game.observer_state(perspective) == state));
+        if !ends {
+            let mut reader = Reader::new();
+            reader.read(&game, &ObserverPerspective::All).unwrap();
+            assert_eq!(reader.frames[0].tick, 2);
+        }
+    }
 }

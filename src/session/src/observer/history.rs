@@ -69,7 +69,7 @@ pub(crate) struct ObserverHistory {
     pace: Pace,
     /// When a side's outcome became final last, and how many are.
     settled: Option<(Millis, usize)>,
-    overflowed: bool,
+    closed: bool,
 }
 
 impl ObserverHistory {
@@ -89,7 +89,7 @@ impl ObserverHistory {
             tracks: kept.map(|perspective| (perspective, Track::default())).collect(),
             pace: Pace::new(per_second, delay.is_some_and(|delay| delay > 0)),
             settled: None,
-            overflowed: false,
+            closed: false,
         }
     }
 
@@ -121,7 +121,7 @@ impl ObserverHistory {
         if settles {
             self.settled = Some((self.clock, finals));
         }
-        let records = !self.overflowed && !self.tracks.is_empty();
+        let records = !self.closed && !self.tracks.is_empty();
         let wants = records && (settles || self.pace.is_due(self.clock));
         if wants {
             self.pace.recorded(self.clock);
@@ -142,9 +142,14 @@ impl ObserverHistory {
             }
         }
         if self.tracks.values().map(Track::bytes).sum::<usize>() > MAX_BYTES {
-            self.overflowed = true;
-            self.tracks.values_mut().for_each(Track::clear);
+            self.close();
         }
+    }
+
+    /// Nothing is shown any more, for good: a part of what happened could not be kept (fail closed).
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+        self.tracks.values_mut().for_each(Track::clear);
     }
 
     /// Releases what is due, and drops what was out long enough.
@@ -165,7 +170,7 @@ impl ObserverHistory {
     }
 
     pub(crate) fn state(&self, perspective: &ObserverPerspective) -> ObserverState {
-        match self.tracks.get(perspective).filter(|_| !self.overflowed) {
+        match self.tracks.get(perspective).filter(|_| !self.closed) {
             None => ObserverState::Closed,
             Some(track) if track.watermark().is_none() => ObserverState::Buffering,
             Some(_) => ObserverState::Ready,

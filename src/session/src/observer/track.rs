@@ -66,6 +66,8 @@ pub(super) struct Track {
     next: u64,
     latest: Option<Guarded>,
     watermark: Option<u64>,
+    /// The first frame that is sent by its number. Those before it stay only where later ones are told as changes of them.
+    kept_from: u64,
     bytes: usize,
 }
 
@@ -113,8 +115,12 @@ impl Track {
         }
     }
 
-    /// Drops released frames from the front in whole keyframe groups, once the next group has been out since `before`.
+    /// Sends no frame by its number any more that has been out since `before`, and drops them from the front in whole
+    /// keyframe groups.
     pub(super) fn forget(&mut self, before: Millis) {
+        let old = self.frames.partition_point(|frame| frame.recorded_at < before);
+        // The newest one is what there is to see, however old.
+        self.kept_from = (self.oldest() + old as u64).min(self.watermark.unwrap_or(0));
         while let Some(group) = self.frames.iter().skip(1).position(|frame| frame.world.is_some()) {
             let group = group + 1;
             if self.frames[group].recorded_at >= before {
@@ -132,13 +138,14 @@ impl Track {
     /// What brings a reader at `after` (none: a fresh reader) to the watermark: newer frames in order, or a keyframe.
     ///
     /// # Errors
-    /// `invalid` for a cursor that is no retained, released frame. It is the same whether there is such a frame yet.
+    /// `invalid` for a cursor that is no released frame, or one after which a frame is retained no more. It is the same
+    /// whether there is such a frame yet.
     pub(super) fn since(&self, after: Option<u64>) -> Result<Vec<FrameKey>, CallError> {
         let Some(after) = after else {
             return Ok(self.watermark.map(FrameKey::Keyframe).into_iter().collect());
         };
         let newest = self.watermark.filter(|newest| after <= *newest).ok_or(Code::Invalid)?;
-        if after < self.oldest() {
+        if after + 1 < self.kept_from {
             return Err(Code::Invalid.into());
         }
         if newest - after > OBSERVER_BATCH {
