@@ -34,8 +34,8 @@ enum Command {
     /// be those of the replay. It prints the SHA-256 of the replay's canonical JSON (digest) and of the state at its end
     /// (state); two replays with the same digest are the same replay.
     ///
-    /// Exit status 0: valid. 1: refused, with the first fault. 2: no verdict, because the file cannot be read or holds
-    /// only the last part of a persistent session.
+    /// Exit status 0: valid. 1: refused, with the first fault. 2: no verdict, because the file cannot be read, is too large
+    /// or holds only the last part of a persistent session.
     Verify(VerifyArgs),
     /// Shows a match of a replay as it was at a tick
     ///
@@ -44,6 +44,8 @@ enum Command {
     ///
     /// A replay holds what every side did. Whoever may read the file may see all of it, whichever perspective it is shown
     /// from.
+    ///
+    /// Exit status 0: shown. 1: the replay is refused. 2: it cannot be read, or has no such tick or perspective.
     Show(ShowArgs),
 }
 
@@ -89,10 +91,19 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let Err(error) = printed else { return ExitCode::SUCCESS };
     complain(&format!("{file}: {error:#}"));
-    let is_verdict = error
-        .downcast_ref::<ReplayError>()
-        .is_some_and(|refused| *refused != ReplayError::StartsAtCheckpoint);
+    let is_verdict = error.downcast_ref::<ReplayError>().is_some_and(judges);
     ExitCode::from(if is_verdict { 1 } else { UNREADABLE })
+}
+
+/// Whether an error says that the replay is false, and not only that it cannot be played or shown here.
+fn judges(error: &ReplayError) -> bool {
+    !matches!(
+        error,
+        ReplayError::StartsAtCheckpoint
+            | ReplayError::TooLarge
+            | ReplayError::PastTheEnd
+            | ReplayError::NothingToShow
+    )
 }
 
 fn run_verify(args: &VerifyArgs) -> anyhow::Result<()> {

@@ -116,12 +116,14 @@ fn what_cannot_be_judged_exits_with_2() {
     assert!(err.contains("there are tic-tac-toe and agent-command"), "{err}");
     let mut window = recorded();
     window["window"] = json!({ "from": 0, "dropped": 9 });
+    window["outcomes"] = json!({ "x": "running", "o": "running" });
+    window.as_object_mut().unwrap().remove("ranks");
     let (_, err, code) = run_text("verify", &window, &[]);
     assert_eq!(code, Some(2));
     assert!(err.contains("playerthree/replay: this replay starts at a checkpoint"), "{err}");
     let (_folder, path) = file(&" ".repeat(REPLAY_BYTES_MAX + 1));
     let (_, err, code) = run("verify", &path, &[]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(err.contains("playerthree/replay: the replay is too large"), "{err}");
 }
 
@@ -144,10 +146,10 @@ fn a_tick_is_shown_from_every_perspective() {
     assert_eq!((&seat["tick"], &seat["ranks"]["x"]), (&json!(4), &json!(1)));
     assert_eq!(seat["paused"], json!([]));
     let (_, err, code) = run_text("show", &replay, &["--tick", "5"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(err.contains("playerthree/replay: the target is past the end"), "{err}");
     let (_, err, code) = run_text("show", &replay, &["--perspective", "side:z"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(err.contains("nothing valid to show there"), "{err}");
     let (_, err, code) = run_text("show", &replay, &["--perspective", "everybody"]);
     assert_eq!(code, Some(2));

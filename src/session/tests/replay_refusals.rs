@@ -6,7 +6,7 @@ mod common;
 
 use common::drill::Drill;
 use common::*;
-use playerthree_game::{Clock, Seat, SignalRefusal};
+use playerthree_game::{Clock, PauseLimits, Seat, SignalRefusal};
 use playerthree_session::{
     ENTRIES_MAX, Ending, EntryFault, Match, REPLAY_BYTES_MAX, Replay, ReplayError, Right, Surface,
     replay_match,
@@ -109,7 +109,8 @@ fn every_malformed_entry_is_refused_with_its_own_error() {
         (json!([4, "red", "ground", "seat", { "controller": "bot", "mandate": {} }]), EntryFault::Seat),
         (json!([4, "red", "ground", "pause", "agent_bored"]), EntryFault::PauseReason),
         (json!([4, "red", "ground", "resume", "agent_absent"]), EntryFault::ResumeReason),
-        (json!([4, "red", "ground", "resume", "present"]), EntryFault::UnpairedResume),
+        (json!([4, "red", "ground", "pause", "agent_absent"]), EntryFault::NotPausable),
+        (json!([4, "red", "ground", "resume", "present"]), EntryFault::NotPausable),
         (json!([4, "red", "air", "forfeit"]), EntryFault::ForfeitRole),
         (
             json!([4, "red", "ground", "signal", { "kind": "signal_update", "id": "sg_1", "update": "ack" }]),
@@ -122,32 +123,70 @@ fn every_malformed_entry_is_refused_with_its_own_error() {
         let refused = with(std::slice::from_ref(&entry)).unwrap_err();
         assert_eq!(refused, ReplayError::Entry { index, fault }, "{entry}");
     }
-    let pause = json!([4, "red", "ground", "pause", "agent_absent"]);
-    let unpaired = ReplayError::Entry { index: index + 1, fault: EntryFault::UnpairedPause };
-    assert_eq!(with(&[pause.clone(), pause.clone()]), Err(unpaired));
-    assert_eq!(with(&[pause.clone(), json!([4, "red", "ground", "resume", "timeout"]), pause]), Ok(()));
     let forfeit = json!([4, "red", "economy", "forfeit"]);
     let second = ReplayError::Entry { index: index + 1, fault: EntryFault::SecondForfeit };
     assert_eq!(with(&[forfeit.clone(), forfeit]), Err(second));
 }
 
+/// A drill that can be paused, at tick 4, with these entries after its own.
+fn pausing(entries: &[Value]) -> (Match, Value) {
+    let mut drilled = Drill::new(Clock::Realtime);
+    drilled.control.pausable = Some(PauseLimits { max_pause_seconds: Some(60) });
+    let (mut game, _) = drill(drilled, config());
+    for now in 0..4 {
+        tick(&mut game, now);
+    }
+    let mut replay = envelope(&game);
+    replay["entries"].as_array_mut().unwrap().extend_from_slice(entries);
+    (game, replay)
+}
+
+/// §10, §18: pauses and resumes of a seat follow each other.
+#[test]
+fn pauses_and_resumes_pair() {
+    let with = |entries: &[Value]| {
+        let (game, replay) = pausing(entries);
+        (game.seat_count() as u64, execute(game.surface(), &replay.to_string()))
+    };
+    let pause = json!([4, "a", "lead", "pause", "agent_absent"]);
+    let resume = json!([4, "a", "lead", "resume", "timeout"]);
+    let (index, refused) = with(std::slice::from_ref(&resume));
+    assert_eq!(refused, Err(ReplayError::Entry { index, fault: EntryFault::UnpairedResume }));
+    let (index, refused) = with(&[pause.clone(), pause.clone()]);
+    assert_eq!(refused, Err(ReplayError::Entry { index: index + 1, fault: EntryFault::UnpairedPause }));
+    assert_eq!(with(&[pause.clone(), resume, pause]).1, Ok(()));
+}
+
 /// §18: time stands still while a seat holds the session, and a position names the seats that do.
 #[test]
 fn a_step_inside_a_pause_is_refused_and_open_pauses_are_reported() {
-    let game = duel();
-    let mut replay = envelope(&game);
-    let pause = json!([3, "blue", "air", "pause", "agent_absent"]);
-    let entries = replay["entries"].as_array_mut().unwrap();
-    let at = entries.iter().position(|entry| entry[0] == 3).unwrap();
-    entries.insert(at, pause);
+    let pause = json!([3, "b", "wing", "pause", "agent_absent"]);
+    let (game, mut replay) = pausing(&[pause]);
     let read = Replay::read(game.surface(), &replay.to_string()).unwrap();
     let go_on = &mut |_| ControlFlow::Continue(());
     let paused = replay_match(game.surface(), &read, 3, None, go_on).unwrap();
-    assert_eq!(paused.paused().iter().collect::<Vec<_>>(), [&Seat::new("blue", "air")]);
+    assert_eq!(paused.paused().iter().collect::<Vec<_>>(), [&wing("b")]);
     assert_eq!(execute(game.surface(), &replay.to_string()), Err(ReplayError::SteppedWhilePaused(3)));
-    let resume = json!([3, "blue", "air", "resume", "owner"]);
-    replay["entries"].as_array_mut().unwrap().insert(at + 1, resume);
+    let resume = json!([3, "b", "wing", "resume", "owner"]);
+    replay["entries"].as_array_mut().unwrap().push(resume);
     assert_eq!(execute(game.surface(), &replay.to_string()), Ok(()));
+}
+
+/// §10: a match that its game ended records nothing more, a change of a seat neither.
+#[test]
+fn nothing_is_recorded_after_the_end() {
+    let mut game = duel();
+    game.forfeit("red", 4).unwrap();
+    tick(&mut game, 4);
+    assert!(game.is_over());
+    let mut replay = envelope(&game);
+    let entries = replay["entries"].as_array_mut().unwrap();
+    let mut late = entries.iter().find(|entry| entry[3] == "seat").unwrap().clone();
+    late[0] = json!(game.tick());
+    let index = entries.len() as u64;
+    entries.push(late);
+    let out = ReplayError::Entry { index, fault: EntryFault::Out };
+    assert_eq!(execute(game.surface(), &replay.to_string()), Err(out));
 }
 
 /// §10: a game without the hook has no forfeit to replay, and a side that is out neither acts nor concedes.
@@ -224,7 +263,13 @@ fn every_malformed_envelope_is_refused_with_its_own_error() {
         ("ranks", vec![json!(null), json!({ "red": 1, "blue": 2 }), json!([1, 2])]),
         (
             "window",
-            vec![json!(null), json!({ "from": 5, "dropped": 0 }), json!({ "from": 0 }), json!([0, 0])],
+            vec![
+                json!(null),
+                json!({ "from": 5, "dropped": 1 }),
+                json!({ "from": 0, "dropped": 0 }),
+                json!({ "from": 0 }),
+                json!([0, 1]),
+            ],
         ),
     ];
     for (member, values) in invalid {
@@ -251,6 +296,30 @@ fn every_malformed_envelope_is_refused_with_its_own_error() {
         assert!(matches!(refused, ReplayError::NotAnEnvelope { .. }), "{text}: {refused}");
     }
     assert_eq!(execute(game.surface(), "{}"), Err(ReplayError::Format));
+}
+
+/// §18: a persistent session that ran for months is read like any other: the bound on ticks counts from its window.
+#[test]
+fn a_window_is_read_however_late_it_begins() {
+    let game = duel();
+    let window = |from: u64, ticks: u64| {
+        let mut replay = envelope(&game);
+        replay["window"] = json!({ "from": from, "dropped": own_entries() });
+        (replay["entries"], replay["ticks"]) = (json!([]), json!(ticks));
+        Replay::read(game.surface(), &replay.to_string()).map(|replay| replay.ticks())
+    };
+    let months = 50_000_000;
+    assert_eq!(window(months, months + 10_000_000), Ok(months + 10_000_000));
+    assert_eq!(window(months, months + 10_000_001), Err(ReplayError::Member("ticks")));
+    assert_eq!(window(1 << 53, 1 << 53), Err(ReplayError::Member("ticks")));
+}
+
+/// §18: a persistent session ends no side.
+#[test]
+fn a_window_is_of_a_session_that_still_runs() {
+    let (game, mut recorded) = drilled(&Ending::Draw);
+    recorded["window"] = json!({ "from": 0, "dropped": 1 });
+    assert_eq!(execute(game.surface(), &recorded.to_string()), Err(ReplayError::Member("outcomes")));
 }
 
 /// A reader's memory is bounded whatever it is sent.

@@ -115,6 +115,9 @@ pub enum EntryFault {
     /// Another reason than `present`, `owner` or `timeout`.
     #[error("invalid resume reason")]
     ResumeReason,
+    /// A pause or its end in a game whose sessions are never paused.
+    #[error("the game is not pausable")]
+    NotPausable,
     /// A second pause of a seat that holds the session already.
     #[error("unpaired pause")]
     UnpairedPause,

@@ -81,6 +81,10 @@ impl Playing<'_> {
         if is_out && matches!(input, Input::Intent { .. } | Input::Signal(_) | Input::Forfeit) {
             return Err(EntryFault::Out);
         }
+        // A side that is out has seats that still change hands, and a match that is over records nothing (§10).
+        if at.is_over() && matches!(input, Input::Seat { .. }) {
+            return Err(EntryFault::Out);
+        }
         match input {
             // What the game answers is its own affair: refused intents are recorded too.
             Input::Intent { intent, context } => _ = at.game.apply(seat, &intent.value(), context),

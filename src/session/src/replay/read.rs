@@ -24,7 +24,7 @@ pub const REPLAY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Entries of the longest replay that is read. One that a match recorded has fewer.
 pub const ENTRIES_MAX: usize = 400_000;
 
-/// Most ticks of a replay that is read.
+/// Most ticks of a replay that is read, those before its window left out: a persistent session lasts as long as it likes.
 pub const TICKS_MAX: u64 = 10_000_000;
 
 /// The members as texts, so that the whole is bounded by the text itself, and each gets an error of its own.
@@ -124,16 +124,21 @@ impl Replay {
         }
         let setup = setup(surface, &members)?;
         let ticks = member::<u64>("ticks", members.ticks)?;
-        if ticks > TICKS_MAX {
+        let window = window(&members, ticks)?;
+        let played = ticks - window.map_or(0, |window| window.from);
+        if played > TICKS_MAX || ticks > MAX_SAFE.unsigned_abs() {
             return Err(ReplayError::Member("ticks"));
         }
-        let window = window(&members, ticks)?;
         let outcomes = of_every_team("outcomes", &setup.teams, member("outcomes", members.outcomes)?)?;
         let ranks = optional("ranks", members.ranks)?
             .map(|ranks| of_every_team("ranks", &setup.teams, ranks))
             .transpose()?;
         if ranks.is_some() != outcomes.values().all(|outcome: &Outcome| outcome.is_final()) {
             return Err(ReplayError::Member("ranks"));
+        }
+        // A persistent session never ends (§18).
+        if window.is_some() && outcomes.values().any(|outcome| outcome.is_final()) {
+            return Err(ReplayError::Member("outcomes"));
         }
         let reader = EntryReader { surface, teams: &setup.teams, ticks };
         let entries = reader.entries(members.entries, window)?;
@@ -160,7 +165,8 @@ struct WindowMember {
 fn window(members: &Members<'_>, ticks: u64) -> Result<Option<Window>, ReplayError> {
     let Some(window) = optional("window", members.window)? else { return Ok(None) };
     let WindowMember { from, dropped } = record(window).ok_or(ReplayError::Member("window"))?;
-    let is_sound = from <= ticks && dropped <= MAX_SAFE.unsigned_abs();
+    // One that dropped nothing has no window.
+    let is_sound = from <= ticks && (1..=MAX_SAFE.unsigned_abs()).contains(&dropped);
     if is_sound { Ok(Some(Window { from, dropped })) } else { Err(ReplayError::Member("window")) }
 }
 
@@ -277,6 +283,10 @@ impl EntryReader<'_> {
         let team = self.teams.iter().find(|known| ***known == **team).ok_or(EntryFault::Team)?;
         let role = self.surface.manifest.role(role).ok_or(EntryFault::Role)?;
         let input = self.input(role, kind, rest)?;
+        let pauses = matches!(input, Input::Pause | Input::Resume(_));
+        if pauses && self.surface.manifest.control.pausable.is_none() {
+            return Err(EntryFault::NotPausable);
+        }
         Ok(Entry { tick, seat: Seat { team: team.clone(), role: role.clone() }, input })
     }
 
