@@ -141,7 +141,7 @@ mod tests {
     fn waiting_uses_no_budget() {
         let call = call();
         let cpu = Duration::from_millis(100);
-        call.begin(Budget { cpu, wall: LONG });
+        call.begin(Budget::alone(cpu, LONG));
         std::thread::sleep(2 * cpu);
         assert!(!call.poll());
         assert!(call.check().is_ok());
@@ -150,8 +150,7 @@ mod tests {
     // §11: CPU time over the budget stops a call, and so does wall time over the hang guard.
     #[test]
     fn cpu_time_and_the_hang_guard_stop_a_call() {
-        for budget in [Budget { cpu: Duration::ZERO, wall: LONG }, Budget { cpu: LONG, wall: Duration::ZERO }]
-        {
+        for budget in [Budget::alone(Duration::ZERO, LONG), Budget::alone(LONG, Duration::ZERO)] {
             let call = call();
             call.begin(budget);
             assert!(call.poll());

@@ -35,7 +35,8 @@ impl Cores {
         Self::of(thread::available_parallelism().map_or(1, NonZero::get))
     }
 
-    fn of(number: usize) -> Arc<Self> {
+    /// So many.
+    pub(crate) fn of(number: usize) -> Arc<Self> {
         Arc::new(Self(Mutex::new(State { free: number, waiting: BTreeMap::new(), serial: 0 })))
     }
 
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_usually_quick_goes_first_and_nobody_is_forgotten() {
+    fn whoever_is_usually_quick_goes_first() {
         let cores = Cores::of(1);
         let held = cores.try_take().unwrap();
         let (send, order) = channel();

@@ -34,9 +34,12 @@ pub const LOAD_BUDGET_CALLS: u32 = 10;
 /// How long after the hang guard the watchdog answers for a thread that did not (§11).
 pub const WATCHDOG_GRACE: Duration = Duration::from_millis(50);
 
-/// How long a call waits while as many engines compute as the machine has cores. Its own time begins when it has one; past
-/// this the host answers in its place, since it has no room.
+/// How long a load waits while as many engines compute as the machine has cores. Its own time begins when it has one; past
+/// this the host answers in its place, since it has no room. A think that a tick waits for waits much less.
 pub const CORE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a call that no tick waits for waits for a core.
+pub(crate) const BACKGROUND_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How many WebAssembly policies' threads may go on running after the watchdog has answered for them. While so many
 /// run, no module is compiled: the host has no room. Only compiling holds a thread that long, and it ends by itself.
@@ -75,6 +78,16 @@ pub(crate) enum Awaited {
     ByNoTick,
 }
 
+/// How long a call waits for a core before the host answers that it has no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// So long, and the call's wall time passes meanwhile: whoever waits for it never waits for more than its guard, however
+    /// many others compute (§11).
+    WithinItsTime(Duration),
+    /// So long, and the call's wall time begins when it has its core.
+    BeforeItsTime(Duration),
+}
+
 /// How much one call may use before it fails `timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
@@ -82,12 +95,19 @@ pub(crate) struct Budget {
     pub(crate) cpu: Duration,
     /// Wall time on the sandbox's own thread, for work that cannot be interrupted and threads that get no CPU.
     pub(crate) wall: Duration,
+    /// What it waits for a core.
+    pub(crate) patience: Patience,
 }
 
 impl Budget {
     /// The budget of one think.
     pub(crate) fn think(limits: &Limits, awaited: Awaited) -> Self {
-        Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()), awaited)
+        let budget = Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()), awaited);
+        match awaited {
+            // Three quarters of the guard are left for what is no more than a quarter of it in CPU time.
+            Awaited::ByATick => Self { patience: Patience::WithinItsTime(budget.wall / 4), ..budget },
+            Awaited::ByNoTick => budget,
+        }
     }
 
     /// The budget of loading: compiling, top-level code and `init` together.
@@ -95,12 +115,19 @@ impl Budget {
         Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()) * LOAD_BUDGET_CALLS, awaited)
     }
 
+    /// For an engine that shares its core with nobody.
+    #[cfg(test)]
+    pub(crate) fn alone(cpu: Duration, wall: Duration) -> Self {
+        Self { cpu, wall, patience: Patience::BeforeItsTime(Duration::ZERO) }
+    }
+
     fn of_cpu(cpu: Duration, awaited: Awaited) -> Self {
-        let wall = match awaited {
-            Awaited::ByATick => cpu * 4 + Duration::from_millis(100),
-            Awaited::ByNoTick => cpu * 100 + Duration::from_secs(10),
+        let (wall, patience) = match awaited {
+            Awaited::ByATick => (cpu * 4 + Duration::from_millis(100), CORE_PATIENCE),
+            // Those in front may take their whole guards; whoever tires of the result ends it otherwise.
+            Awaited::ByNoTick => (cpu * 100 + CORE_PATIENCE, BACKGROUND_PATIENCE),
         };
-        Self { cpu, wall }
+        Self { cpu, wall, patience: Patience::BeforeItsTime(patience) }
     }
 }
 
@@ -123,8 +150,17 @@ mod tests {
             runtimes: vec![],
         };
         let ms = Duration::from_millis;
-        assert_eq!(Budget::think(&limits, Awaited::ByATick), Budget { cpu: ms(20), wall: ms(180) });
-        assert_eq!(Budget::load(&limits, Awaited::ByATick), Budget { cpu: ms(200), wall: ms(900) });
+        let think = Budget::think(&limits, Awaited::ByATick);
+        assert_eq!((think.cpu, think.wall), (ms(20), ms(180)));
+        // A tick waits for nobody's policies longer than for a policy that hangs.
+        assert_eq!(think.patience, Patience::WithinItsTime(ms(45)));
+        let load = Budget::load(&limits, Awaited::ByATick);
+        assert_eq!((load.cpu, load.wall), (ms(200), ms(900)));
+        for background in
+            [Budget::think(&limits, Awaited::ByNoTick), Budget::load(&limits, Awaited::ByNoTick)]
+        {
+            assert_eq!(background.patience, Patience::BeforeItsTime(ms(600_000)));
+        }
         assert_eq!(Budget::load(&limits, Awaited::ByNoTick).cpu, ms(200));
         assert_eq!(WATCHDOG_GRACE, ms(50));
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cores::{Core, Cores};
 use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, AnsweredBy, Busy, Loaded, Thought};
-use crate::limits::{Budget, CORE_PATIENCE, WATCHDOG_GRACE};
+use crate::limits::{Budget, Patience, WATCHDOG_GRACE};
 use crate::process::Worker;
 use crate::stuck::{Stuck, ThreadId};
 use crate::watchdog::{self, Deadline, Watched};
@@ -149,14 +149,20 @@ impl Shared {
         self.is_due_in(budget.wall)
     }
 
-    /// Waits until a core is free for the running call, which usually takes so much and whose time begins then: a policy that
-    /// waits for others does not use up its own time.
+    /// Waits until a core is free for the running call, which usually takes so much, as long as its budget says.
     pub(crate) fn turn(&self, cores: &Arc<Cores>, usual: Duration, budget: Budget) -> Turn {
-        let core = match cores.try_take() {
-            Some(core) => core,
-            None if !self.is_due_in(CORE_PATIENCE) => return Turn::Never,
-            None => {
-                let Some(core) = cores.take_within(CORE_PATIENCE, usual) else { return Turn::NoCore };
+        let core = match (cores.try_take(), budget.patience) {
+            (Some(core), _) => core,
+            (None, Patience::WithinItsTime(patience)) => match cores.take_within(patience, usual) {
+                Some(core) => core,
+                None => return Turn::NoCore,
+            },
+            (None, Patience::BeforeItsTime(patience)) => {
+                // Who waits is woken late where everybody waits, and answers all the same.
+                if !self.is_due_in(patience * 2) {
+                    return Turn::Never;
+                }
+                let Some(core) = cores.take_within(patience, usual) else { return Turn::NoCore };
                 if !self.is_due_in(budget.wall) {
                     return Turn::Never;
                 }
@@ -227,13 +233,75 @@ impl Shared {
 impl Watched for Shared {
     fn expire(&self, expired: Deadline) {
         let mut phase = self.lock();
-        if !matches!(*phase, Phase::Called { deadline, .. } if deadline == expired) {
+        let Phase::Called { deadline, core, .. } = &*phase else { return };
+        if *deadline != expired {
             return;
         }
+        // Without a core the engine was not entered: it was the host that took too long.
+        let by = if core.is_some() { AnsweredBy::Sandbox } else { AnsweredBy::Host };
         let done = self.abandon(&mut phase);
         drop(phase);
         if let Some(done) = done {
-            done.fail(PolicyErrorCode::Timeout, AnsweredBy::Sandbox);
+            done.fail(PolicyErrorCode::Timeout, by);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, channel};
+
+    const LONG: Duration = Duration::from_secs(60);
+    const NONE: Duration = Duration::ZERO;
+
+    fn budget(wall: Duration, patience: Patience) -> Budget {
+        Budget { cpu: LONG, wall, patience }
+    }
+
+    /// An instance that loads, and who answers for it.
+    fn loading(within: Duration) -> (Arc<Shared>, Receiver<AnsweredBy>) {
+        let (send, by) = channel();
+        let done = move |answer: Answer<Loaded>| _ = send.send(answer.by);
+        (Shared::loading(within, Box::new(done)), by)
+    }
+
+    // §11: a guard counts against a policy only where the policy ran; before that it was the host that took too long.
+    #[test]
+    fn whoever_never_had_a_core_is_not_answered_for_as_if_it_hung() {
+        let (_shared, by) = loading(NONE);
+        assert_eq!(by.recv(), Ok(AnsweredBy::Host), "no worker came");
+
+        let cores = Cores::of(1);
+        let (shared, by) = loading(LONG);
+        let load = budget(LONG, Patience::BeforeItsTime(NONE));
+        assert_eq!(shared.turn(&cores, NONE, load), Turn::Now);
+        assert!(shared.is_due_in(NONE));
+        assert_eq!(by.recv(), Ok(AnsweredBy::Sandbox), "it had its core and did not answer");
+        assert!(cores.try_take().is_some());
+    }
+
+    // §11: a tick waits no longer for policies that wait for others than for one that hangs.
+    #[test]
+    fn a_think_waits_for_a_core_within_its_own_time() {
+        let cores = Cores::of(1);
+        let held = cores.try_take().unwrap();
+        let (shared, loaded) = loading(LONG);
+        assert!(shared.finish(None).is_some());
+        let (send, by) = channel();
+        let think = budget(LONG, Patience::WithinItsTime(NONE));
+        let done = move |answer: Answer<Thought>| _ = send.send(answer.by);
+        assert_eq!(shared.begin(think, Done::Think(Box::new(done))), Ok(true));
+        let deadline = |shared: &Shared| match &*shared.lock() {
+            Phase::Called { deadline, .. } => Some(*deadline),
+            Phase::Idle | Phase::Dead(_) => None,
+        };
+        let due = deadline(&shared);
+        assert_eq!(shared.turn(&cores, NONE, think), Turn::NoCore);
+        drop(held);
+        assert_eq!(shared.turn(&cores, NONE, think), Turn::Now);
+        assert_eq!(deadline(&shared), due, "its guard is the one from the time when it was asked");
+        drop((shared, loaded));
+        assert!(by.recv().is_err());
     }
 }

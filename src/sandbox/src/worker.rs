@@ -34,7 +34,12 @@ pub(crate) fn run(workers: &Workers, setup: &Setup, shared: &Arc<Shared>, observ
             Turn::NoCore => Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Host),
             Turn::Never => return,
         };
-        usual = thought.cpu;
+        usual = match thought.by {
+            // Whoever got no turn has the next one before anybody else.
+            AnsweredBy::Host => Duration::ZERO,
+            // A quick call does not make up for a slow one at once.
+            AnsweredBy::Engine | AnsweredBy::Sandbox => thought.cpu.max(usual / 8 * 7),
+        };
         if !answer_think(shared, &engine, thought) {
             return;
         }

@@ -190,7 +190,7 @@ mod tests {
         let wall = Duration::from_secs(3600);
         let load = |script: &str, cpu: Duration| {
             let call = Rc::new(Call::new(&limits, Arc::default()));
-            let loaded = call.run(Budget { cpu, wall }, || {
+            let loaded = call.run(Budget::alone(cpu, wall), || {
                 JsEngine::load(script.as_bytes(), b"null", 1, &limits, Rc::clone(&call))
             });
             (loaded.result, call)
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(loaded.map(|_| ()).unwrap_err().code, PolicyErrorCode::Timeout);
             let (loaded, call) = load(&at_think, wall);
             let (mut engine, _) = loaded.unwrap();
-            let thought = call.run(Budget { cpu, wall }, || engine.think(b"{}".to_vec()));
+            let thought = call.run(Budget::alone(cpu, wall), || engine.think(b"{}".to_vec()));
             assert_eq!(thought.result.unwrap_err().code, PolicyErrorCode::Timeout);
         }
     }
