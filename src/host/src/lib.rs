@@ -33,7 +33,7 @@ pub use listeners::SaidInLobby;
 pub use live::{Answer, Live, STEP_MAX, TICKS_OWED_MAX};
 pub use places::{BLAME_MAX, BLAME_WINDOW, OWNER_PLACES, POLICY_PLACES, PolicyPlaces};
 pub use pools::Pools;
-pub use practice::PRACTICE_PLACES;
+pub use practice::{OWNER_PRACTICES, PRACTICE_PLACES};
 pub use scrubbing::{
     SCRUB_ENTRIES_MAX, SCRUB_TICKS_MAX, SCRUB_TICKS_UNCOPIED_MAX, SEEK_TIME_MAX, SIMULATIONS_MAX, Scrub,
     ScrubError, Scrubber, TIMELINES_MAX,

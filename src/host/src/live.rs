@@ -5,7 +5,7 @@
 
 use crate::answers;
 use crate::places::PolicyPlaces;
-use crate::policies::{Answered, NoProbe, Policies, Probe};
+use crate::policies::{Answered, NoProbe, Parties, Policies, Probe};
 use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices, Principal};
 use crate::status::StatusBoard;
@@ -360,15 +360,17 @@ impl<R> Live<R> {
     }
 
     fn probe(&mut self, seat: &Seat, trying: Trying<R>, now: Millis) {
-        // Whoever wrote the code answers for it.
-        let Some(owner) = trying.activation.author().or_else(|| self.game.owner(seat)).cloned() else {
+        let Some(holder) = self.game.owner(seat).cloned() else {
             return self.not_tried(seat, trying, Code::BadToken, now);
         };
+        // Whoever wrote the code answers for it.
+        let author = trying.activation.author().unwrap_or(&holder).clone();
+        let parties = Parties { holder, author };
         // Without the data that the game has for the seat nothing is tried and nothing started (§10).
         let Ok(match_data) = self.game.match_data(seat) else {
             return self.not_tried(seat, trying, Code::Internal, now);
         };
-        match self.policies.probe(seat, &owner, &trying.activation, &match_data) {
+        match self.policies.probe(seat, parties, &trying.activation, &match_data) {
             Ok(()) => _ = self.probes.insert(seat.clone(), trying),
             Err(NoProbe::Refused(error)) => self.probed(seat, trying, &Err(error), now),
             Err(NoProbe::NoPlace) => self.not_tried(seat, trying, Code::Busy, now),
@@ -428,6 +430,7 @@ impl<R> Live<R> {
                     }
                 }
                 Answered::Thought(seat, thought) => self.game.thought(&seat, thought),
+                Answered::NotStarted(seat, error) => self.game.policy_failed(&seat, error),
                 Answered::Withdrawn(seat) => self.game.withdraw(&seat),
             }
         }

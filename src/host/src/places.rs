@@ -5,7 +5,7 @@
 //! policies keep costing workers is refused for a while.
 
 use crate::pools::Pools;
-use crate::practice::{PRACTICE_PLACES, Principal};
+use crate::practice::{OWNER_PRACTICES, PRACTICE_PLACES, Principal};
 use crate::shares::{Share, Shares};
 use dashmap::DashMap;
 use playerthree_sandbox as sandbox;
@@ -41,13 +41,14 @@ pub struct PolicyPlaces {
     practice_workers: sandbox::Workers,
     practice_places: Arc<Semaphore>,
     practising: Shares<Principal>,
+    practice_shares: Shares<OwnerId>,
     /// The owners whose policies run or hang. Whoever has none is forgotten when the next one comes.
     tenants: Arc<DashMap<OwnerId, sandbox::Tenant>>,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
     pools: Pools,
 }
 
-/// One policy instance's place, until it is dropped.
+/// One policy instance's or practice's place, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     _place: OwnedSemaphorePermit,
@@ -64,6 +65,7 @@ impl PolicyPlaces {
             workers,
             practice_places: Arc::new(Semaphore::new(PRACTICE_PLACES)),
             practising: Shares::default(),
+            practice_shares: Shares::default(),
             tenants: Arc::default(),
             blamed: Arc::default(),
             pools: Pools::default(),
@@ -82,9 +84,11 @@ impl PolicyPlaces {
         Some(Place { _place: place, _share: share })
     }
 
-    /// A place for a practice, unless every one is taken.
-    pub(crate) fn take_practice(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.practice_places).try_acquire_owned().ok()
+    /// A place for a practice of this owner, unless every one is taken, or as many as they may have.
+    pub(crate) fn take_practice(&self, owner: &OwnerId) -> Option<Place> {
+        let share = self.practice_shares.take(owner.clone(), OWNER_PRACTICES)?;
+        let place = Arc::clone(&self.practice_places).try_acquire_owned().ok()?;
+        Some(Place { _place: place, _share: share })
     }
 
     /// Workers for what this owner answers for.
@@ -160,6 +164,18 @@ mod tests {
         assert!(one.take(&bob).is_none(), "every place is taken");
         drop(anns);
         assert!(one.take(&bob).is_some());
+    }
+
+    // §13, §15: the same of practices, which are of many commanders and games.
+    #[test]
+    fn one_owner_takes_a_share_of_the_practices() {
+        let all = places(1);
+        let (ann, bob) = (OwnerId("ann".into()), OwnerId("bob".into()));
+        let mut anns: Vec<Place> = (0..OWNER_PRACTICES).map(|_| all.take_practice(&ann).unwrap()).collect();
+        assert!(all.take_practice(&ann).is_none());
+        assert!(all.take_practice(&bob).is_some());
+        anns.pop();
+        assert!(all.take_practice(&ann).is_some());
     }
 
     #[test]

@@ -16,9 +16,9 @@ use std::sync::{Arc, mpsc};
 pub(crate) enum NoProbe {
     /// It breaks a limit.
     Refused(PolicyError),
-    /// Every place is taken, or as many as its owner may have.
+    /// Every place is taken, or as many as whoever holds the seat may have.
     NoPlace,
-    /// Its owner's policies cost workers too often.
+    /// Its author's policies cost workers too often.
     Barred,
 }
 
@@ -32,6 +32,8 @@ pub(crate) enum Answered {
     Probed(Seat, Result<Thought, PolicyError>),
     /// A seat's policy thought.
     Thought(Seat, Result<Thought, PolicyError>),
+    /// A seat's policy failed when it was started.
+    NotStarted(Seat, PolicyError),
     /// The instance that was asked to think for the seat has been replaced or ended meanwhile, or found no core.
     Withdrawn(Seat),
 }
@@ -57,10 +59,19 @@ struct From {
     reply: Reply,
 }
 
+/// Who has to do with an instance.
+#[derive(Clone)]
+pub(crate) struct Parties {
+    /// Who holds the seat: it takes a place of theirs, and what it compiles is theirs.
+    pub(crate) holder: OwnerId,
+    /// Who wrote the code, and answers for what it does.
+    pub(crate) author: OwnerId,
+}
+
 /// An instance in its place.
 struct Slot {
     run: u64,
-    owner: OwnerId,
+    parties: Parties,
     instance: sandbox::Instance,
     artifact: Arc<sandbox::Artifact>,
     /// The sections that it reads, once it is loaded.
@@ -120,17 +131,17 @@ impl Policies {
     pub(crate) fn probe(
         &mut self,
         seat: &Seat,
-        owner: &OwnerId,
+        parties: Parties,
         activation: &Activation,
         match_data: &Value,
     ) -> Result<(), NoProbe> {
-        if self.places.is_barred(owner) {
+        if self.places.is_barred(&parties.author) {
             return Err(NoProbe::Barred);
         }
         let limits = self.limits.as_ref().ok_or(NoProbe::Refused(sandboxed::no_runtime()))?;
         let artifact = sandboxed::artifact(limits, &activation.artifact).map_err(NoProbe::Refused)?;
-        let place = self.places.take(owner).ok_or(NoProbe::NoPlace)?;
-        let slot = self.load(seat, true, owner, artifact, sandboxed::text(match_data), place);
+        let place = self.places.take(&parties.holder).ok_or(NoProbe::NoPlace)?;
+        let slot = self.load(seat, true, parties, artifact, sandboxed::text(match_data), place);
         self.probes.extend(slot.map(|slot| (seat.clone(), slot)));
         Ok(())
     }
@@ -159,9 +170,9 @@ impl Policies {
     /// Starts a fresh instance of a version that its probe found working, in the probe's place (§10: every instance is
     /// initialized anew).
     pub(crate) fn start(&mut self, seat: &Seat, match_data: &Value) {
-        let Some(Slot { artifact, place, owner, .. }) = self.probes.remove(seat) else { return };
+        let Some(Slot { artifact, place, parties, .. }) = self.probes.remove(seat) else { return };
         let match_data: Arc<str> = sandboxed::text(match_data);
-        if let Some(slot) = self.load(seat, false, &owner, artifact, Arc::clone(&match_data), place) {
+        if let Some(slot) = self.load(seat, false, parties, artifact, Arc::clone(&match_data), place) {
             let running = Running { slot, match_data, crashes: Crashes::default(), restart_at: None };
             self.running.insert(seat.clone(), running);
         }
@@ -209,7 +220,9 @@ impl Policies {
         self.now = now;
         let mut stopped = Vec::new();
         let is_due = |running: &Running| {
-            running.restart_at.is_some_and(|at| at <= now || self.places.is_barred(&running.slot.owner))
+            running
+                .restart_at
+                .is_some_and(|at| at <= now || self.places.is_barred(&running.slot.parties.author))
         };
         let due: Vec<Seat> = self
             .running
@@ -224,19 +237,19 @@ impl Policies {
             if game.outcome(&seat.team).is_final() {
                 continue;
             }
-            if self.places.is_barred(&slot.owner) {
+            if self.places.is_barred(&slot.parties.author) {
                 stopped.push(seat);
                 continue;
             }
             let fresh =
-                self.load(&seat, false, &slot.owner, slot.artifact, Arc::clone(&match_data), slot.place);
+                self.load(&seat, false, slot.parties, slot.artifact, Arc::clone(&match_data), slot.place);
             let running = fresh.map(|slot| Running { slot, match_data, crashes, restart_at: None });
             self.running.extend(running.map(|running| (seat, running)));
         }
         stopped
     }
 
-    /// Counts a call that cost a worker against its owner.
+    /// Counts a call that cost a worker against the author.
     fn blame(&self, from: &From) {
         let cost_a_worker = match &from.reply {
             Reply::Loaded(answer) => sandboxed::cost_a_worker(answer),
@@ -247,7 +260,7 @@ impl Policies {
             false => self.running.get(&from.seat).map(|running| &running.slot),
         };
         if let Some(slot) = slot.filter(|slot| cost_a_worker && slot.run == from.run) {
-            self.places.blame(&slot.owner);
+            self.places.blame(&slot.parties.author);
         }
     }
 
@@ -284,7 +297,10 @@ impl Policies {
                 match ready {
                     Ok(ready) => running.slot.is_ready(ready),
                     Err(_) if no_room => running.restart_at = Some(self.now + RESTART_FIRST),
-                    Err(_) => running.crashed(self.now),
+                    Err(error) => {
+                        running.crashed(self.now);
+                        return Some(Answered::NotStarted(from.seat, error));
+                    }
                 }
                 None
             }
@@ -293,6 +309,9 @@ impl Policies {
                 let running = self.running.get_mut(&from.seat)?;
                 if sandboxed::is_without_room(&answer) {
                     running.slot.thinking = false;
+                    if running.slot.instance.is_dead() {
+                        running.restart_at = Some(now + RESTART_FIRST);
+                    }
                     return Some(Answered::Withdrawn(from.seat));
                 }
                 if running.slot.instance.is_dead() {
@@ -309,7 +328,7 @@ impl Policies {
         &mut self,
         seat: &Seat,
         probe: bool,
-        owner: &OwnerId,
+        parties: Parties,
         artifact: Arc<sandbox::Artifact>,
         match_data: Arc<str>,
         place: Place,
@@ -324,10 +343,10 @@ impl Policies {
             seed: sandboxed::seed(seat),
         };
         let done = self.reporter(seat, probe, run, Reply::Loaded);
-        let instance = sandbox::Instance::load(&self.places.workers(owner), setup, done);
+        let instance = sandbox::Instance::load(&self.places.workers(&parties.holder), setup, done);
         Some(Slot {
             run,
-            owner: owner.clone(),
+            parties,
             instance,
             artifact,
             detail: None,

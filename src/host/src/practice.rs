@@ -16,6 +16,9 @@ use tokio::sync::oneshot;
 /// Most practices of one process. They take no places of live policies.
 pub const PRACTICE_PLACES: usize = 64;
 
+/// Most practices of one owner, whoever of their commanders practises and in however many games: an eighth of the process's.
+pub const OWNER_PRACTICES: u32 = 8;
+
 /// Who practises: a named commander is one principal across the lobby and any match that seats it (§13), and whoever else
 /// acts for an owner is the owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,10 +105,29 @@ pub(crate) async fn played(
     Ok(ended?.to_json())
 }
 
+/// Who waits for a practice. Whatever happens to it, they are told: where the game breaks down, `internal`.
+struct Awaited<F: FnOnce(Ended)>(Option<F>);
+
+impl<F: FnOnce(Ended)> Awaited<F> {
+    fn tell(mut self, ended: Ended) {
+        if let Some(done) = self.0.take() {
+            done(ended);
+        }
+    }
+}
+
+impl<F: FnOnce(Ended)> Drop for Awaited<F> {
+    fn drop(&mut self) {
+        if let Some(done) = self.0.take() {
+            done(Err(Code::Internal.into()));
+        }
+    }
+}
+
 /// Starts a practice; `done` gets its result on the practice's thread, and must not block.
 ///
 /// Fails `mode_unavailable` in a game without the mode; `rate_limited` for an owner whose policies hang; `busy` when the
-/// principal has as many practices as the game allows, or the process as many as it takes.
+/// principal has as many practices as the game allows, or its owner or the process as many as they may have.
 fn launch(
     places: &PolicyPlaces,
     principal: Principal,
@@ -118,10 +140,11 @@ fn launch(
     let limits = trial.surface.manifest.control.practice.as_ref().ok_or(Code::ModeUnavailable)?;
     let owner = principal.owner.clone();
     let entered = places.practising().take(principal, limits.concurrent).ok_or(Code::Busy)?;
-    let place = places.take_practice().ok_or(Code::Busy)?;
+    let place = places.take_practice(&owner).ok_or(Code::Busy)?;
     let running = Running::default();
     let (stopped, places) = (Arc::clone(&running.stop), places.clone());
     let play = move || {
+        let done = Awaited(Some(done));
         playerthree_sandbox::yield_to_everything();
         let workers = places.practice_workers(&owner);
         let result = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
@@ -130,7 +153,7 @@ fn launch(
             places.blame(&owner);
         }
         drop((entered, place));
-        done(result);
+        done.tell(result);
     };
     thread::Builder::new().name("practice".to_owned()).spawn(play).map_err(|_| Code::Busy)?;
     Ok(running)

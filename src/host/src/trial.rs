@@ -181,7 +181,7 @@ impl Trial {
         let rate = u64::from(self.surface.manifest.tick_rate);
         while game.tick() < self.ticks && game.wants_round() {
             let now: Millis = game.tick() * 1000 / rate;
-            player.restart_due(now);
+            player.restart_due(game, now)?;
             for think in game.begin_round(now, &|_| player.idle_detail()) {
                 let thought = player.think(&think.observation, now).ok_or(Code::Busy)?;
                 game.thought(&think.seat, thought);
@@ -225,6 +225,7 @@ impl From<PolicyError> for NotLoaded {
 /// The tested policy across its crashes.
 struct Player<'a> {
     surface: &'a Surface,
+    seat: &'a Seat,
     workers: &'a sandbox::Workers,
     setup: sandbox::Setup,
     /// The instance, and what it has for its first think; nothing while it is down.
@@ -246,6 +247,7 @@ impl<'a> Player<'a> {
         let surface = &trial.surface;
         let mut player = Self {
             surface,
+            seat: &trial.seat,
             workers,
             setup,
             running: None,
@@ -297,14 +299,21 @@ impl<'a> Player<'a> {
         self.restart_at = now + self.crashes.one_more();
     }
 
-    /// Starts a crashed policy again whose time has come, as a live match would (§10: every instance is initialized).
-    fn restart_due(&mut self, now: Millis) {
+    /// Starts a crashed policy again whose time has come, as a live match would (§10: every instance is initialized). Fails
+    /// `busy` where the host has no room for it: without it the match would be another one.
+    fn restart_due(&mut self, game: &mut Match, now: Millis) -> Result<(), CallError> {
         if self.running.is_some() || self.restarts_left == 0 || now < self.restart_at {
-            return;
+            return Ok(());
         }
         self.restarts_left -= 1;
-        if self.start().is_err() {
-            self.crashed(now);
+        match self.start() {
+            Ok(()) => {}
+            Err(NotLoaded::NoRoom) => return Err(Code::Busy.into()),
+            Err(NotLoaded::Policy { error, .. }) => {
+                self.crashed(now);
+                game.policy_failed(self.seat, error);
+            }
         }
+        Ok(())
     }
 }

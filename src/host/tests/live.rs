@@ -7,7 +7,7 @@
 )]
 
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Controller, Name, Seat};
+use playerthree_game::{Bot, CannotCreate, Clock, Controller, Game, GameMatch, Manifest, Name, Seat, Setup};
 use playerthree_host::{Answer, BLAME_MAX, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
@@ -42,7 +42,11 @@ impl Driver {
     }
 
     fn with(places: usize, options: Option<Value>) -> Self {
-        let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
+        Self::of(Arc::new(AgentCommand), places, options)
+    }
+
+    fn of(game: Arc<dyn Game>, places: usize, options: Option<Value>) -> Self {
+        let surface = Arc::new(Surface::new(game).unwrap());
         let teams: Vec<Name> = vec!["red".into(), "blue".into()];
         let observers = ObserverPolicy::Closed;
         let config = Config {
@@ -611,6 +615,40 @@ fn a_practice_out_of_bounds_is_invalid() {
             "invalid",
             "{wrong}"
         );
+    }
+}
+
+/// The game with a bug in its bots.
+struct Breaking;
+
+impl Game for Breaking {
+    fn manifest(&self) -> Manifest {
+        AgentCommand.manifest()
+    }
+
+    fn clock(&self) -> Clock {
+        AgentCommand.clock()
+    }
+
+    fn create(&self, setup: &Setup) -> Result<Box<dyn GameMatch>, CannotCreate> {
+        AgentCommand.create(setup)
+    }
+
+    fn create_bot(&self, _: &Seat, _: &str) -> Option<Box<dyn Bot>> {
+        panic!("a bug of the game")
+    }
+}
+
+// §13: whoever practises is told of a game that breaks down, and may practise again.
+#[test]
+fn a_practice_that_breaks_down_is_answered() {
+    let mut driver = Driver::of(Arc::new(Breaking), 8, None);
+    let seat = driver.seat("red", "ground");
+    let practice = json!({ "opponent": "recruit", "ticks": 4,
+                           "artifact": { "runtime": "js", "code": "function think() { return []; }" } });
+    for _ in 0..4 {
+        let broken = driver.call(&seat, "practice", practice.clone()).unwrap_err();
+        assert_eq!(broken.code.as_str(), "internal");
     }
 }
 

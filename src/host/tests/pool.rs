@@ -9,8 +9,8 @@
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
-    AgentCall, Agents, Answer, BLAME_MAX, CommanderGrant, Live, MatchDoor, PolicyPlaces, SaidInLobby,
-    StatusBoard,
+    AgentCall, Agents, Answer, BLAME_MAX, CommanderGrant, Live, MatchDoor, OWNER_PLACES, PolicyPlaces,
+    SaidInLobby, StatusBoard,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -289,6 +289,27 @@ fn a_drafted_policy_waits_for_a_place() {
     drop(other);
     table.live.heartbeat(2);
     table.until_ready(&blue(), "ready");
+}
+
+/// §13, §15: a drafted policy takes a place of whoever drafted it. Its author has theirs for themselves, and others may play
+/// it while one has no place left for it.
+#[test]
+fn a_drafted_policy_takes_a_place_of_its_drafter() {
+    let house = House::with_places(2 * OWNER_PLACES as usize);
+    let id = house.publish(IDLE);
+    let mut tables: Vec<Table> = (0..OWNER_PLACES / 2).map(|_| house.table()).collect();
+    for table in &mut tables {
+        for seat in [red(), blue()] {
+            table.live.assign(&seat, house.drafted(&id), 0).unwrap();
+            table.until_ready(&seat, "ready");
+        }
+    }
+    let mut full = house.table();
+    full.live.assign(&blue(), house.drafted(&id), 0).unwrap();
+    full.live.heartbeat(1);
+    assert_eq!(full.state_of(&blue()), "waiting", "its drafter has no place left");
+    full.agent(&red(), "ann");
+    assert_eq!(full.deploy(&red(), IDLE)["ok"], true, "its author has");
 }
 
 /// §20.5: a published policy that has no answer to this match's observation fails its trial.

@@ -110,6 +110,11 @@ impl Match {
         }
     }
 
+    /// A seat's policy could not be started again: that is a call of it which failed (§4 `Stats`).
+    pub fn policy_failed(&mut self, seat: &Seat, error: PolicyError) {
+        self.count_call(seat, &Err(error));
+    }
+
     /// The policy that was asked is gone, or the host has no core for it: the round waits for it no longer, nor keeps what
     /// it answered. What plays the seat is asked in the next round again.
     pub fn withdraw(&mut self, seat: &Seat) {
@@ -226,14 +231,22 @@ impl Match {
         Some(bot)
     }
 
-    fn policy_acts(&mut self, seat: &Seat, answer: Result<Thought, PolicyError>, now: Millis) {
+    /// Counts a call of a seat's active policy. False where it has none.
+    fn count_call(&mut self, seat: &Seat, answer: &Result<Thought, PolicyError>) -> bool {
         let Some(stats) = self.seats.get_mut(seat).and_then(|state| state.policy.active.as_mut()) else {
-            return;
+            return false;
         };
         let before = stats.last_error_code();
-        stats.count(&answer);
+        stats.count(answer);
         // The owner is told of a new kind of failure, not of each one.
         self.changes.seats |= stats.last_error_code() != before;
+        true
+    }
+
+    fn policy_acts(&mut self, seat: &Seat, answer: Result<Thought, PolicyError>, now: Millis) {
+        if !self.count_call(seat, &answer) {
+            return;
+        }
         // In a game of turns somebody may have moved meanwhile: the answer is to a position that is gone, and the policy
         // is asked again.
         if self.tick() != self.round.tick {
