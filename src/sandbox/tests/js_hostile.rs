@@ -63,8 +63,8 @@ fn endless_jobs_time_out() {
     );
 }
 
-// §11, field report U86: native loops that never look at the budget are answered by the watchdog, and the instance
-// is dead. Each of these ends by itself soon after, so that the test leaves no busy threads behind.
+// §11, field report U86: native loops that never look at the budget end their worker's process, and the instance
+// is dead.
 #[test]
 fn native_loops_that_cannot_be_interrupted_time_out() {
     check(
