@@ -227,7 +227,7 @@ test("a token in the wrong place lets nobody in and is not used up", async () =>
     assert.equal(status, 401, JSON.stringify(request));
     assert.ok(!text.includes(token));
   }
-  assert.equal((await send({ ...list, path: `/mcp/${token}` })).status, 404);
+  assert.equal((await send({ ...list, path: `/mcp/${token}` })).status, 405, "no endpoint but a path of the pages");
   // A commander's or a seat's token is no owner's, no agent of the pipes and no client of the rooms.
   const bearer = await commander(ann.auth.token, "Kite");
   for (const good of [token, bearer]) {

@@ -4,10 +4,13 @@
 use super::args::Plan;
 use super::tally::{Board, Meter};
 use super::window::{Phase, Window};
-use playerthree_client::{Client, Event, Room};
+use playerthree_client::{Client, Error, Event, Room};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
+
+/// The matchmaker's code for a room that is not there.
+const ROOM_NOT_FOUND: u16 = 522;
 
 /// Joins in progress at once while clients ramp up: enough to keep a server busy, too few to overrun its backlog.
 const JOINS_AT_ONCE: usize = 64;
@@ -156,6 +159,8 @@ impl Context {
         match result {
             Ok(_) if join.is_measured => tally.join(join.begun.elapsed()),
             Ok(_) => {}
+            // The rooms end with the run: whoever comes after that is turned away by nobody's fault.
+            Err(Error::Refused { code: ROOM_NOT_FOUND, .. }) if *self.phase.borrow() == Phase::Done => {}
             Err(error) => {
                 tally.failed_joins += 1;
                 tally.error(error);
