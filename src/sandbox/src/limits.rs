@@ -104,8 +104,8 @@ impl Budget {
     pub(crate) fn think(limits: &Limits, awaited: Awaited) -> Self {
         let budget = Self::of_cpu(Duration::from_millis(limits.ms_per_call.into()), awaited);
         match awaited {
-            // Three quarters of the guard are left for what is no more than a quarter of it in CPU time.
-            Awaited::ByATick => Self { patience: Patience::WithinItsTime(budget.wall / 4), ..budget },
+            // Longer than those in front may compute; the half that is left is more than twice the call's CPU time.
+            Awaited::ByATick => Self { patience: Patience::WithinItsTime(budget.wall / 2), ..budget },
             Awaited::ByNoTick => budget,
         }
     }
@@ -153,7 +153,7 @@ mod tests {
         let think = Budget::think(&limits, Awaited::ByATick);
         assert_eq!((think.cpu, think.wall), (ms(20), ms(180)));
         // A tick waits for nobody's policies longer than for a policy that hangs.
-        assert_eq!(think.patience, Patience::WithinItsTime(ms(45)));
+        assert_eq!(think.patience, Patience::WithinItsTime(ms(90)));
         let load = Budget::load(&limits, Awaited::ByATick);
         assert_eq!((load.cpu, load.wall), (ms(200), ms(900)));
         for background in
