@@ -47,15 +47,17 @@ pub(super) struct Stored {
     pub(super) tick: u64,
     pub(super) recorded_at: Millis,
     /// The whole view as JSON, for every [`KEYFRAME_EVERY`]th frame and where nothing changed.
-    world: Option<String>,
+    world: Option<Box<str>>,
     /// What changed since the frame before, as JSON; nothing on the first frame and where nothing changed.
-    delta: Option<String>,
+    delta: Option<Box<str>>,
     pub(super) outcomes: Option<Value>,
 }
 
 impl Stored {
+    /// What it takes: a match may have many frames in which little changed.
     fn bytes(&self) -> usize {
-        self.world.as_ref().map_or(0, String::len) + self.delta.as_ref().map_or(0, String::len)
+        let bytes = |text: Option<&str>| text.map_or(0, str::len);
+        size_of::<Self>() + bytes(self.world.as_deref()) + bytes(self.delta.as_deref())
     }
 }
 
@@ -72,7 +74,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Bytes of JSON that it holds.
+    /// Bytes that its frames take, as JSON and around it.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -95,9 +97,9 @@ impl Track {
         let frame = Stored {
             tick,
             recorded_at: now,
-            world: whole.then(|| world.value().to_string()),
+            world: whole.then(|| world.value().to_string().into()),
             // Text takes a fraction of the memory that parsed values would, and a frame is read once or never.
-            delta: delta.map(|delta| delta.as_wire().to_string()),
+            delta: delta.map(|delta| delta.as_wire().to_string().into()),
             outcomes,
         };
         self.bytes += frame.bytes();

@@ -83,16 +83,16 @@ impl Position {
         hash(&self.outputs(surface), &teams, outcomes).map_err(|_| ReplayError::NothingToShow)
     }
 
-    /// About how many bytes of JSON the state takes: the developer snapshot, or every side's view, and the boards.
+    /// About how many bytes of JSON the state takes: the boards, and the developer snapshot or every side's view, whichever
+    /// is larger. A snapshot may show a part of the state alone (§17).
     pub(super) fn json_bytes(&self, surface: &Surface) -> usize {
         let bytes = |value: &Value| value.to_string().len();
         let outputs = self.outputs(surface);
-        let views = || {
-            let seen = self.outcomes.keys().filter_map(|team| outputs.snapshot(team).ok());
-            seen.map(|view| bytes(view.value())).sum()
-        };
+        let seen = self.outcomes.keys().filter_map(|team| outputs.snapshot(team).ok());
+        let views: usize = seen.map(|view| bytes(view.value())).sum();
+        let snapshot = self.game.debug_view().map_or(0, |state| bytes(&state));
         let boards: usize = self.boards.values().map(|board| bytes(&board.to_json())).sum();
-        self.game.debug_view().map_or_else(views, |state| bytes(&state)) + boards
+        snapshot.max(views) + boards
     }
 
     fn plays(&self, surface: &Surface, seat: &Seat) -> bool {
