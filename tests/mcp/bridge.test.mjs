@@ -290,6 +290,33 @@ test("a channel wakes its client when it is seated, written to and done", async 
   await red.room.leave();
 });
 
+/** §4, §17: a seat is told while its match waits for readiness; the channel belongs to the current protocol alone. */
+test("a channel wakes its client before its match starts, and no client of an older revision", async () => {
+  const dan = await person(server, "Dan");
+  const options = { team: "red", role: "ground", private: true, readySeconds: 600 };
+  const red = new InMatch(await dan.create("agent-command", options));
+  const kite = await red.do("addCommander", { name: "Kite", roles: ["air"] });
+  const asleep = await Lines.open(kite.token, undefined, "--channel");
+  await asleep.ask("tools/list");
+  const older = await Lines.open(kite.token, undefined, "--channel");
+  const ask = (id, method, params = {}) => {
+    older.write({ jsonrpc: "2.0", id, method, params });
+    return older.next();
+  };
+  const client = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "old", version: "1" } };
+  assert.equal((await ask(1, "initialize", client)).result.protocolVersion, "2025-11-25");
+  assert.equal((await ask(2, "tools/list")).id, 2);
+  await red.do("assign", { role: "air", kind: "agent", commander: kite.id });
+  assert.deepEqual(await asleep.woken(), { event: "seated" });
+  await red.do("tell", { team: "red", roles: ["air"], text: "canary" });
+  assert.deepEqual(await asleep.woken(), { event: "owner_message" });
+  // Both have the same seat: what woke the one would have come to the other by now, before its next answer.
+  assert.equal((await ask(3, "tools/call", { name: "game_wait", arguments: { seconds: 0 } })).id, 3);
+  await asleep.close();
+  await older.close();
+  await red.room.leave();
+});
+
 /** §16: the connect kit prints settings, and no secret that it was not asked for. */
 test("connect prints how an agent is given the endpoint", async () => {
   const catalog = await run(["connect"]);

@@ -19,7 +19,8 @@ const FOLLOWED: usize = 64;
 
 const STATUS_PREFIX: &str = "playerthree://seat/";
 
-/// Tells the client what happens at its seats, from the session's acquisition on.
+/// Tells the client what happens at its seats, from the session's acquisition on; one of an older revision has no channel
+/// (§17) and is told nothing.
 ///
 /// Never terminates: a stream that ends is opened again.
 pub(crate) async fn watch(bridge: &Bridge) {
@@ -28,11 +29,12 @@ pub(crate) async fn watch(bridge: &Bridge) {
     }
     bridge.session.acquired().await;
     let mut seen = BTreeMap::new();
-    loop {
+    while !bridge.is_older() {
         // Whatever ended the stream, a later one may last; calls tell the client what is wrong.
         _ = follow(bridge, &mut seen).await;
         tokio::time::sleep(AGAIN).await;
     }
+    std::future::pending().await
 }
 
 /// Follows the status resources that exist now. Terminates when their stream does.
@@ -97,6 +99,8 @@ async fn ask(bridge: &Bridge, method: &str, params: Value) -> Result<Value, Faul
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Status {
     in_match: bool,
+    /// The side of its seat, held or reserved before the match starts (§4), too.
+    team: Option<String>,
     outcome: Option<Outcome>,
     /// The approval that its owner has yet to answer.
     pending: Option<String>,
@@ -125,6 +129,7 @@ impl Status {
         let approval = status.get("approval").filter(|approval| approval["status"] == "pending");
         Self {
             in_match: status["phase"] == "match",
+            team: status["team"].as_str().map(str::to_owned),
             outcome: status["outcome"].as_str().and_then(Outcome::of),
             pending: approval.and_then(|approval| approval["id"].as_str()).map(str::to_owned),
             unread: status["unreadOwnerMessages"].as_u64().unwrap_or_default(),
@@ -133,8 +138,11 @@ impl Status {
 
     /// What happened between two looks.
     fn since(&self, before: &Self) -> Vec<Event> {
-        let is_playing = |status: &Self| status.in_match && status.outcome.is_none();
-        let seated = (is_playing(self) && !is_playing(before)).then_some(Event::Seated);
+        let is_seated = |status: &Self| status.team.is_some() && status.outcome.is_none();
+        let is_new = !is_seated(before) || self.team != before.team;
+        // A client that fell asleep again while its match was held is woken by the start.
+        let starts = self.in_match && !before.in_match;
+        let seated = (is_seated(self) && (is_new || starts)).then_some(Event::Seated);
         let ended = match self.outcome {
             Some(outcome) if before.outcome.is_none() => Some(Event::MatchEnded(outcome)),
             _ => None,
@@ -164,7 +172,9 @@ impl Outcome {
 impl Event {
     fn text(self) -> &'static str {
         match self {
-            Self::Seated => "You are seated in a match. Call game_wait, then game_briefing, and play.",
+            Self::Seated => {
+                "You have a seat in a match. Call game_wait, then game_briefing, and play, or call game_ready if it has yet to start."
+            }
             Self::MatchEnded(_) => "Your match is over. Call game_wait for how it ended.",
             Self::ApprovalResolved => "Your owner answered your request. Call policy_status.",
             Self::OwnerMessage => "Your owner wrote to you. Call game_wait to read it.",
@@ -193,20 +203,40 @@ mod tests {
     #[test]
     fn events_are_what_changed_between_two_looks() {
         let lobby = json!({ "phase": "lobby", "unreadOwnerMessages": 0 });
-        let playing = json!({ "phase": "match", "tick": 3, "outcome": "running", "unreadOwnerMessages": 0 });
-        let over = json!({ "phase": "match", "outcome": "win", "unreadOwnerMessages": 0 });
+        let playing =
+            json!({ "phase": "match", "team": "red", "outcome": "running", "unreadOwnerMessages": 0 });
+        let over = json!({ "phase": "match", "team": "red", "outcome": "win", "unreadOwnerMessages": 0 });
         assert_eq!(happened(&lobby, &playing), [Event::Seated]);
         assert_eq!(happened(&playing, &over), [Event::MatchEnded(Outcome::Win)]);
         assert_eq!(happened(&over, &over), []);
-        let over = json!({ "phase": "match", "outcome": "loss", "unreadOwnerMessages": 0 });
+        let over = json!({ "phase": "match", "team": "red", "outcome": "loss", "unreadOwnerMessages": 0 });
         assert_eq!(happened(&over, &playing), [Event::Seated], "the next match");
-        let asking = json!({ "phase": "match", "approval": { "id": "a1", "status": "pending" } });
+        let asking =
+            json!({ "phase": "match", "team": "red", "approval": { "id": "a1", "status": "pending" } });
         assert_eq!(happened(&playing, &asking), []);
-        let answered = json!({ "phase": "match", "approval": { "id": "a1", "status": "approved" } });
+        let answered =
+            json!({ "phase": "match", "team": "red", "approval": { "id": "a1", "status": "approved" } });
         assert_eq!(happened(&asking, &answered), [Event::ApprovalResolved]);
         assert_eq!(happened(&asking, &playing), [Event::ApprovalResolved]);
         let told = json!({ "phase": "lobby", "unreadOwnerMessages": 2 });
         assert_eq!(happened(&lobby, &told), [Event::OwnerMessage]);
         assert_eq!(happened(&told, &told), []);
+    }
+
+    // §4 "learns its seat at once": a seat of a match that waits for readiness is a seat.
+    #[test]
+    fn a_seat_is_told_before_its_match_starts() {
+        let lobby = json!({ "phase": "lobby" });
+        let held = json!({ "phase": "lobby", "team": "red" });
+        let moved = json!({ "phase": "lobby", "team": "blue" });
+        let started = json!({ "phase": "match", "team": "red", "outcome": "running" });
+        let over = json!({ "phase": "lobby", "team": "red", "outcome": "win" });
+        assert_eq!(happened(&lobby, &held), [Event::Seated]);
+        assert_eq!(happened(&held, &held), []);
+        assert_eq!(happened(&held, &moved), [Event::Seated]);
+        assert_eq!(happened(&held, &started), [Event::Seated], "a client may sleep until the start");
+        assert_eq!(happened(&started, &held), [], "held again");
+        assert_eq!(happened(&held, &lobby), []);
+        assert_eq!(happened(&over, &held), [Event::Seated]);
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Fault {
     Unreachable,
     /// The connection broke after the request had left.
     Lost,
+    /// The answer to the acquisition of the session was lost: the token may be consumed and is not shown again (§20).
+    Spent,
     /// An answer that is none.
     Answer,
     /// A refusal of the endpoint, its JSON-RPC error.
@@ -47,6 +49,11 @@ impl Fault {
             Self::Lost => error(
                 -32000,
                 "The connection to the game server was lost; the call may have been carried out",
+            ),
+            Self::Spent => error(
+                -32000,
+                "The answer to the first request was lost, and a seat token works once; start again, with a new token if \
+                 this one is refused",
             ),
             Self::Answer => error(-32603, "The game server's answer is no MCP answer"),
             Self::Refused(refusal) => refusal.clone(),

@@ -38,7 +38,7 @@ const NOTIFICATIONS: [&str; 5] = [
 
 /// What the requests of one client share.
 pub(crate) struct Bridge {
-    pub(crate) remote: Remote,
+    pub(crate) remote: Arc<Remote>,
     pub(crate) wake: Wake,
     pub(crate) session: Session,
     /// The revision that an older client's handshake agreed on; it names it in no message after.
@@ -66,7 +66,13 @@ enum Part {
 
 impl Bridge {
     pub(crate) fn new(remote: Remote, wake: Wake, out: mpsc::Sender<Bytes>) -> Arc<Self> {
-        Arc::new(Self { remote, wake, session: Session::default(), older: OnceLock::new(), out })
+        Arc::new(Self {
+            remote: Arc::new(remote),
+            wake,
+            session: Session::default(),
+            older: OnceLock::new(),
+            out,
+        })
     }
 
     /// Hands a message to the client, which may take its time.
@@ -131,6 +137,11 @@ impl Bridge {
         Err(refused(&refusal).map_or(Fault::Status(status.as_u16()), Fault::Refused))
     }
 
+    /// Whether the client opened with the handshake of an older revision.
+    pub(crate) fn is_older(&self) -> bool {
+        self.older.get().is_some()
+    }
+
     fn remember_older(&self, answer: &[u8]) {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let revision = answer["result"]["protocolVersion"].as_str();
@@ -142,9 +153,13 @@ impl Bridge {
 
     /// Gives up the session: whoever comes after this process has no use for it.
     pub(crate) async fn end(&self) {
-        let Some(session) = self.session.header() else { return };
-        let headers = HeaderMap::from_iter([(session::HEADER, session)]);
-        _ = tokio::time::timeout(GOODBYE, self.remote.delete(headers)).await;
+        let goodbye = async {
+            self.session.settle().await;
+            let session = self.session.header()?;
+            self.remote.delete(HeaderMap::from_iter([(session::HEADER, session)])).await.ok()
+        };
+        // An endpoint that takes longer forgets the session by itself.
+        _ = tokio::time::timeout(GOODBYE, goodbye).await;
     }
 }
 
