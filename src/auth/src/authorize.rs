@@ -148,7 +148,7 @@ fn decided(
     };
     let terms = Terms { redirect: request.back.redirect.clone(), challenge: request.challenge.clone() };
     server.registry().approve(&request.client.id, now);
-    match server.ledger().approve(approval, terms, now) {
+    match server.ledger().approve(server.commanders(), approval, terms, now) {
         Ok(code) => back(request.back.with_code(code.reveal())),
         Err(_) => page::refusal(
             StatusCode::TOO_MANY_REQUESTS,

@@ -18,8 +18,14 @@ const KEPT_MAX: usize = 256;
 /// How long a document is kept before it is fetched anew.
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
+/// How long it is remembered that a document could not be had.
+const FAILED_FOR: Duration = Duration::from_secs(30);
+
 /// Most fetches at once; a further one waits its turn.
 const FETCHES: usize = 4;
+
+/// How long a fetch waits for its turn: as long as those before it may take.
+const TURN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Longest address of a document, in bytes.
 const ADDRESS_BYTES: usize = 512;
@@ -63,13 +69,27 @@ impl DocumentId {
 /// The documents that were fetched of late.
 pub(crate) struct Documents {
     fetcher: Fetcher,
-    kept: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
-    turns: Semaphore,
+    kept: Mutex<HashMap<String, Kept>>,
+    /// Each is held by the fetch itself, which goes on where nobody waits for it any more.
+    turns: Arc<Semaphore>,
+}
+
+/// What came of a fetch.
+struct Kept {
+    fetched: Instant,
+    /// Nothing where the document could not be had.
+    client: Option<Arc<Client>>,
+}
+
+impl Kept {
+    fn is_fresh(&self) -> bool {
+        self.fetched.elapsed() < if self.client.is_some() { KEPT_FOR } else { FAILED_FOR }
+    }
 }
 
 impl Documents {
     pub(crate) fn new(fetcher: Fetcher) -> Self {
-        Self { fetcher, kept: Mutex::default(), turns: Semaphore::new(FETCHES) }
+        Self { fetcher, kept: Mutex::default(), turns: Arc::new(Semaphore::new(FETCHES)) }
     }
 
     /// The client of a document, nothing where it cannot be had or says something else than it should.
@@ -77,32 +97,34 @@ impl Documents {
     /// Cancel safe: a fetch that nobody waits for any more ends by itself.
     pub(crate) async fn client(&self, id: &DocumentId) -> Option<Arc<Client>> {
         if let Some(kept) = self.kept(&id.text) {
-            return Some(kept);
+            return kept;
         }
-        let _turn = self.turns.acquire().await.ok()?;
+        let turn = tokio::time::timeout(TURN_PATIENCE, Arc::clone(&self.turns).acquire_owned());
+        let turn = turn.await.ok()?.ok()?;
         if let Some(kept) = self.kept(&id.text) {
-            return Some(kept);
+            return kept;
         }
-        let body = self.fetcher.fetch(&id.text).await?;
-        let client = Arc::new(id.read(&body)?);
-        self.keep(id, &client);
-        Some(client)
+        let body = self.fetcher.fetch(&id.text, turn).await;
+        let client = body.and_then(|body| id.read(&body)).map(Arc::new);
+        self.keep(id, client.clone());
+        client
     }
 
-    fn kept(&self, address: &str) -> Option<Arc<Client>> {
+    /// What came of a fetch of late.
+    fn kept(&self, address: &str) -> Option<Option<Arc<Client>>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (fetched, client) = kept.get(address)?;
-        (fetched.elapsed() < KEPT_FOR).then(|| Arc::clone(client))
+        kept.get(address).filter(|kept| kept.is_fresh()).map(|kept| kept.client.clone())
     }
 
-    fn keep(&self, id: &DocumentId, client: &Arc<Client>) {
+    /// Failures make room before clients do.
+    fn keep(&self, id: &DocumentId, client: Option<Arc<Client>>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT_MAX {
-            let oldest =
-                kept.iter().min_by_key(|(_, (fetched, _))| *fetched).map(|(address, _)| address.clone());
-            oldest.and_then(|address| kept.remove(&address));
+            let first = kept.iter().min_by_key(|(_, kept)| (kept.client.is_some(), kept.fetched));
+            let first = first.map(|(address, _)| address.clone());
+            first.and_then(|address| kept.remove(&address));
         }
-        kept.insert(id.text.clone(), (Instant::now(), Arc::clone(client)));
+        kept.insert(id.text.clone(), Kept { fetched: Instant::now(), client });
     }
 }
 
@@ -111,6 +133,8 @@ mod tests {
     use super::*;
     use crate::client::REDIRECTS_MAX;
     use serde_json::json;
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::net::TcpListener;
 
     const ADDRESS: &str = "https://app.example/client.json";
 
@@ -165,5 +189,57 @@ mod tests {
         }
         assert!(DocumentId::parse(ADDRESS).unwrap().read(b"[]").is_none());
         assert!(DocumentId::parse(ADDRESS).unwrap().read(b"\xff").is_none());
+    }
+
+    /// A server of the test's own, and ids of documents there.
+    async fn server() -> (TcpListener, impl Fn(usize) -> DocumentId) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let id = move |number| DocumentId {
+            text: format!("http://{address}/{number}.json"),
+            domain: "app.example".to_owned(),
+        };
+        (listener, id)
+    }
+
+    /// A fetch that nobody waits for any more still counts, as it still holds a thread.
+    #[tokio::test]
+    async fn fetches_at_once_are_bounded_though_their_owners_leave() {
+        let (listener, id) = server().await;
+        let documents = Documents::new(Fetcher::open());
+        let mut open = Vec::new();
+        for number in 0..FETCHES {
+            let id = id(number);
+            tokio::select! {
+                _ = documents.client(&id) => panic!("nothing was answered"),
+                accepted = listener.accept() => open.push(accepted.unwrap()),
+            }
+        }
+        assert_eq!(documents.turns.available_permits(), 0);
+        drop(open);
+        let all = u32::try_from(FETCHES).unwrap();
+        assert!(documents.turns.acquire_many(all).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_document_that_cannot_be_had_is_not_asked_for_again_at_once() {
+        let (listener, id) = server().await;
+        let documents = Documents::new(Fetcher::open());
+        let (bad, other) = (id(0), id(1));
+        let refuse = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+            stream
+        };
+        let (client, _stream) = tokio::join!(documents.client(&bad), refuse);
+        assert_eq!(client, None);
+        tokio::select! {
+            client = documents.client(&bad) => assert_eq!(client, None),
+            _ = listener.accept() => panic!("it was asked for again"),
+        }
+        tokio::select! {
+            _ = documents.client(&other) => panic!("nothing was answered"),
+            accepted = listener.accept() => assert!(accepted.is_ok()),
+        }
     }
 }

@@ -28,6 +28,12 @@ impl Fetcher {
         Self::new(Config::builder().https_only(true), is_public)
     }
 
+    /// The rules of a fetch but for those that keep a test from having a server.
+    #[cfg(test)]
+    pub(crate) fn open() -> Self {
+        Self::new(Config::builder(), |_| true)
+    }
+
     fn new(
         config: ureq::config::ConfigBuilder<ureq::typestate::AgentScope>,
         may_reach: fn(IpAddr) -> bool,
@@ -45,10 +51,16 @@ impl Fetcher {
         Self(Agent::with_parts(config, DefaultConnector::default(), resolver))
     }
 
-    /// The body of a 200, nothing for anything else.
-    pub(crate) async fn fetch(&self, address: &str) -> Option<Vec<u8>> {
+    /// The body of a 200, nothing for anything else. The turn lasts as long as the fetch, whether anybody still waits for
+    /// it or not.
+    pub(crate) async fn fetch(&self, address: &str, turn: impl Send + 'static) -> Option<Vec<u8>> {
         let (agent, address) = (self.0.clone(), address.to_owned());
-        tokio::task::spawn_blocking(move || fetch(&agent, &address)).await.ok().flatten()
+        let fetching = tokio::task::spawn_blocking(move || {
+            let body = fetch(&agent, &address);
+            drop(turn);
+            body
+        });
+        fetching.await.ok().flatten()
     }
 }
 
@@ -118,17 +130,12 @@ mod tests {
         (address, asked)
     }
 
-    /// The rules of a fetch but for those that keep a test from having a server.
-    fn open() -> Fetcher {
-        Fetcher::new(Config::builder(), |_| true)
-    }
-
     #[tokio::test]
     async fn a_document_is_the_body_of_a_200() {
         let (address, _) = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
-        assert_eq!(open().fetch(&address).await.as_deref(), Some(&b"{}"[..]));
+        assert_eq!(Fetcher::open().fetch(&address, ()).await.as_deref(), Some(&b"{}"[..]));
         let (address, _) = serve(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}");
-        assert_eq!(open().fetch(&address).await, None);
+        assert_eq!(Fetcher::open().fetch(&address, ()).await, None);
     }
 
     /// §5 "without redirects".
@@ -137,7 +144,7 @@ mod tests {
         let (target, asked) = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
         let redirect = format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
         let (address, _) = serve(Box::leak(redirect.into_bytes().into_boxed_slice()));
-        assert_eq!(open().fetch(&address).await, None);
+        assert_eq!(Fetcher::open().fetch(&address, ()).await, None);
         assert_eq!(asked.load(Ordering::SeqCst), 0);
     }
 
@@ -147,7 +154,7 @@ mod tests {
         for (length, fits) in [(DOCUMENT_BYTES, true), (DOCUMENT_BYTES + 1, false), (1 << 20, false)] {
             let answer = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}", "x".repeat(length));
             let (address, _) = serve(Box::leak(answer.into_bytes().into_boxed_slice()));
-            assert_eq!(open().fetch(&address).await.is_some(), fits, "{length}");
+            assert_eq!(Fetcher::open().fetch(&address, ()).await.is_some(), fits, "{length}");
         }
     }
 
@@ -155,10 +162,10 @@ mod tests {
     #[tokio::test]
     async fn private_addresses_and_plain_http_are_not_reached() {
         let (address, asked) = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
-        assert_eq!(Fetcher::public().fetch(&address).await, None);
+        assert_eq!(Fetcher::public().fetch(&address, ()).await, None);
         let private = Fetcher::new(Config::builder(), is_public);
-        assert_eq!(private.fetch(&address).await, None);
-        assert_eq!(private.fetch(&address.replace("127.0.0.1", "localhost")).await, None);
+        assert_eq!(private.fetch(&address, ()).await, None);
+        assert_eq!(private.fetch(&address.replace("127.0.0.1", "localhost"), ()).await, None);
         assert_eq!(asked.load(Ordering::SeqCst), 0);
     }
 }

@@ -112,8 +112,14 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Makes a code of an approval. Fails `temporarily_unavailable` where the owner has [`CONNECTIONS_PER_OWNER`] or the
     /// process is full.
-    pub(crate) fn approve(&mut self, approval: Approval, terms: Terms, now: Instant) -> Result<Token, Fault> {
-        self.sweep(now);
+    pub(crate) fn approve(
+        &mut self,
+        commanders: &Commanders,
+        approval: Approval,
+        terms: Terms,
+        now: Instant,
+    ) -> Result<Token, Fault> {
+        self.sweep(commanders, now);
         let owner = approval.owner.clone();
         let held = self.connections.values().filter(|connection| connection.approval.owner == owner).count();
         if held >= CONNECTIONS_PER_OWNER || self.connections.len() >= CONNECTIONS_MAX {
@@ -265,14 +271,12 @@ impl Ledger {
     }
 
     /// Forgets what is over.
-    fn sweep(&mut self, now: Instant) {
+    fn sweep(&mut self, commanders: &Commanders, now: Instant) {
         self.codes.retain(|_, code| now < code.until);
-        let over = self.connections.extract_if(|_, connection| connection.is_over(now));
-        for (_, connection) in over {
-            connection.grant.revoke();
-            for digest in connection.digests() {
-                self.index.remove(&digest);
-            }
+        let over = self.connections.iter().filter(|(_, connection)| connection.is_over(now));
+        let over: Vec<ConnectionId> = over.map(|(id, _)| id.clone()).collect();
+        for id in &over {
+            self.end(commanders, id);
         }
     }
 }
