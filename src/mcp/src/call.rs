@@ -92,7 +92,7 @@ fn later_page(
 async fn fresh(lease: &Lease, role: &Name, method: &str, arguments: Value) -> Result<Answer, CallError> {
     let mut result = lease.agent.call(role, method, arguments).await?;
     if method == "briefing" && result.get("topic").is_none() && result.get("commands").is_none() {
-        result["commands"] = commands(lease, role, &result["phase"]).await?;
+        result["commands"] = commands(lease, role, &result["phase"]);
     }
     let rendered = render::render(method, result, &lease.agent.surface().manifest.observation);
     let (answer, paging) = rendered.map_err(|_| faulty(lease, method, "is too long"))?;
@@ -103,21 +103,21 @@ async fn fresh(lease: &Lease, role: &Name, method: &str, arguments: Value) -> Re
 }
 
 /// The roles that this credential commands (§4), each with its phase. A commander's seats are all in one match, so that
-/// seated roles share a phase: the briefed one's, if that one is seated.
-async fn commands(lease: &Lease, briefed: &Name, phase: &Value) -> Result<Value, CallError> {
+/// seated roles share a phase: the briefed one's, if that one is seated, else what the status of another shows. Reading
+/// that is no call, by which nobody becomes present (§17).
+fn commands(lease: &Lease, briefed: &Name, phase: &Value) -> Value {
     let commands = lease.agent.commands();
     let mut seated = commands.iter().filter(|(_, team)| team.is_some()).map(|(role, _)| role);
-    let phase = match seated.clone().find(|role| *role == briefed).or_else(|| seated.next()) {
-        Some(role) if role != briefed => {
-            lease.agent.call(role, "briefing", json!({})).await?.get("phase").cloned().unwrap_or_default()
-        }
-        _ => phase.clone(),
+    let shown = match seated.clone().find(|role| *role == briefed).or_else(|| seated.next()) {
+        Some(role) if role != briefed => lease.agent.status(role).map(|status| status["phase"].clone()),
+        _ => None,
     };
+    let phase = shown.unwrap_or_else(|| phase.clone());
     let command = |(role, team): (Name, Option<Name>)| match team {
         Some(team) => json!({ "role": role, "phase": phase, "team": team }),
         None => json!({ "role": role, "phase": "lobby" }),
     };
-    Ok(commands.into_iter().map(command).collect())
+    commands.into_iter().map(command).collect()
 }
 
 /// Lets an answer out only if it is of its tool's output schema (§4).

@@ -10,12 +10,13 @@ mod support;
 
 use http::{Method, StatusCode};
 use playerthree_agent_command::AgentCommand;
+use playerthree_game::Seat;
 use playerthree_host::MatchDoor;
 use playerthree_mcp::Limits;
 use playerthree_session::{CommanderId, CommanderKind, Draft, Isolation, Metadata, OwnerId};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::doors::Script;
+use support::doors::{Actor, Script};
 use support::{Answer, Post, Table};
 
 struct Commanded {
@@ -54,7 +55,7 @@ impl Commanded {
 
     /// Seats the commander on red's role.
     fn seat(&self, role: &str, script: Script) {
-        let seat = playerthree_game::Seat::new("red", role);
+        let seat = Seat::new("red", role);
         let door = Arc::new(script) as Arc<dyn MatchDoor>;
         let (commanders, surface) = (self.table.agents.commanders(), &self.table.surface);
         commanders.seat(surface, (&ann(), "Ann"), &self.id, &seat, &"one".into(), door).unwrap();
@@ -108,6 +109,32 @@ async fn calls_of_a_commander_name_their_role() {
     );
     assert_eq!(error(&one.tool("game_observe", json!({ "role": "pope" })).await)["schemaCode"], "enum");
     assert_eq!(one.tool("game_ready", json!({})).await.result()["structuredContent"]["seat"], Value::Null);
+}
+
+/// §17: a briefing in the lobby tells where the commander's other lanes are, and makes nobody present there.
+#[tokio::test]
+async fn a_briefing_of_one_lane_is_no_call_of_another() {
+    let commanded = Commanded::new(&["ground", "air"]);
+    let (door, mut calls) = Script::new(|_, _| None);
+    commanded.seat("air", door);
+    tokio::select! {
+        briefing = commanded.tool("game_briefing", json!({})) => {
+            assert_eq!(briefing.result()["structuredContent"]["seat"]["role"], "ground");
+        }
+        _ = calls.recv() => panic!("the other lane was called"),
+    }
+
+    let commanded = Commanded::new(&["ground", "air"]);
+    let Commanded { table, id, .. } = &commanded;
+    let door = Actor::start(&table.surface, ["red", "blue"]);
+    let seat = Seat::new("red", "air");
+    let commanders = table.agents.commanders();
+    commanders.seat(&table.surface, (&ann(), "Ann"), id, &seat, &"one".into(), door).unwrap();
+    let briefing = commanded.tool("game_briefing", json!({})).await;
+    assert_eq!(
+        briefing.result()["structuredContent"]["commands"],
+        json!([{ "role": "ground", "phase": "lobby" }, { "role": "air", "phase": "match", "team": "red" }])
+    );
 }
 
 /// §4 "Agent sessions": a seated lane's calls go to its seat, another lane's do not.
