@@ -34,7 +34,7 @@ pub(crate) async fn watch(bridge: &Bridge) {
         _ = follow(bridge, &mut seen).await;
         tokio::time::sleep(AGAIN).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Follows the status resources that exist now. Terminates when their stream does.
