@@ -116,7 +116,6 @@ async fn claim(remote: &Remote) -> Result<Held, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::pin::pin;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -135,18 +134,24 @@ mod tests {
         stream
     }
 
+    /// The connection of an acquisition that nobody waits for any more, before it is answered.
+    async fn asked_and_taken_back(
+        session: &Session,
+        remote: &Arc<Remote>,
+        listener: &TcpListener,
+    ) -> TcpStream {
+        tokio::select! {
+            _ = session.acquire(remote) => unreachable!("nothing was answered"),
+            stream = asked(listener) => stream,
+        }
+    }
+
     // §20: the session that was acquired is retained, and the consumed token is not shown again.
     #[tokio::test]
     async fn a_request_that_is_taken_back_does_not_lose_the_session() {
         let (listener, remote) = endpoint().await;
         let session = Session::default();
-        let mut stream = {
-            let mut first = pin!(session.acquire(&remote));
-            tokio::select! {
-                _ = &mut first => unreachable!("nothing was answered"),
-                stream = asked(&listener) => stream,
-            }
-        };
+        let mut stream = asked_and_taken_back(&session, &remote, &listener).await;
         stream.write_all(SEATED).await.unwrap();
         tokio::select! {
             acquired = session.acquire(&remote) => assert_eq!(acquired, Ok(())),
@@ -160,13 +165,7 @@ mod tests {
     async fn an_acquisition_on_its_way_is_settled_at_the_end() {
         let (listener, remote) = endpoint().await;
         let session = Session::default();
-        let mut stream = {
-            let mut first = pin!(session.acquire(&remote));
-            tokio::select! {
-                _ = &mut first => unreachable!("nothing was answered"),
-                stream = asked(&listener) => stream,
-            }
-        };
+        let mut stream = asked_and_taken_back(&session, &remote, &listener).await;
         stream.write_all(SEATED).await.unwrap();
         session.settle().await;
         assert_eq!(session.header().unwrap(), "s1");
