@@ -74,16 +74,19 @@ pub(crate) struct Shared {
 impl Shared {
     /// The state of an instance that starts to load now, and is answered for after this much wall time.
     pub(crate) fn loading(within: Duration, done: Box<dyn FnOnce(Answer<Loaded>) + Send>) -> Arc<Self> {
-        Arc::new_cyclic(|this: &Weak<Self>| {
-            let deadline = watchdog::watch(this.clone(), within);
-            Self {
-                phase: Mutex::new(Phase::Called { done: Done::Load(done), deadline, core: None }),
-                abandoned: Arc::default(),
-                place: OnceLock::new(),
-                stuck: Mutex::default(),
-                this: this.clone(),
-            }
-        })
+        let shared = Arc::new_cyclic(|this: &Weak<Self>| Self {
+            phase: Mutex::new(Phase::Idle),
+            abandoned: Arc::default(),
+            place: OnceLock::new(),
+            stuck: Mutex::default(),
+            this: this.clone(),
+        });
+        // The watchdog asks for who it watches once: it must find the instance, and the call it answers for.
+        let mut phase = shared.lock();
+        let deadline = watchdog::watch(shared.this.clone(), within);
+        *phase = Phase::Called { done: Done::Load(done), deadline, core: None };
+        drop(phase);
+        shared
     }
 
     /// Starts a call: true when the thread has to be told, false when the instance is dead and `done` has run.
