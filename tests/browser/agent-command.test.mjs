@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { command, pixel, showAll } from "../lib/battlefield.mjs";
 import { Tab, launch } from "../lib/browser.mjs";
 import { InMatch, agent, guest, startPlayerThree } from "../lib/playerthree.mjs";
 
@@ -16,22 +17,9 @@ after(async () => {
   await server?.stop();
 });
 
-const VISIBILITY = ".agent-command select >> nth=4";
-
 /** A tab that has created a match and commands red's ground. */
 async function commander(name, visibility = "public") {
-  const tab = await Tab.open(browser, server);
-  await tab.logIn(name);
-  await tab.page.selectOption(VISIBILITY, visibility);
-  await tab.click('[data-create="agent-command"]');
-  await tab.see(".map[data-tick]");
-  return tab;
-}
-
-/** Where a place of the map is on the tab's canvas, which shows the whole map. */
-async function pixel(tab, { size, tile }, { x, y }) {
-  const box = await (await tab.page.$(".map")).boundingBox();
-  return { x: box.x + (x / (size * tile)) * box.width, y: box.y + (y / (size * tile)) * box.height };
+  return command(await Tab.open(browser, server), name, { visibility });
 }
 
 /** What the tab's crosshair says of the tile of a place, after it went there from the middle of the map. */
@@ -57,6 +45,7 @@ test("a unit that is moved on the map moves for a watcher of the same side", asy
 
   const soldier = first.units.find((unit) => unit.kind === "soldier" && unit.side === "red");
   const goal = { x: soldier.x + 300, y: soldier.y + 200 };
+  await showAll(ann);
   const [from, to] = [await pixel(ann, map, soldier), await pixel(ann, map, goal)];
   await ann.page.mouse.click(from.x, from.y);
   await ann.see('.chosen:has-text("1 soldier")');

@@ -28,8 +28,8 @@ export class Tab {
   /** What went wrong in this tab. Empty, if all is well. */
   faults = [];
 
-  static async open(browser, server, { path = "/", size = { width: 1280, height: 860 }, scheme = "light" } = {}) {
-    const context = await browser.newContext({ viewport: size, colorScheme: scheme });
+  static async open(browser, server, { path = "/", size = { width: 1280, height: 860 }, scheme = "light", touch = false } = {}) {
+    const context = await browser.newContext({ viewport: size, colorScheme: scheme, hasTouch: touch });
     const page = await context.newPage();
     const tab = new Tab(server, page);
     page.setDefaultTimeout(PATIENCE);

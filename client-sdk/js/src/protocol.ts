@@ -14,6 +14,8 @@ export interface Welcome {
   readonly match: string;
   readonly game: { readonly id: string; readonly version: string; readonly title: string };
   readonly teams: readonly string[];
+  /** Who shares outcome and rank, by name, in a match of allies. */
+  readonly alliances?: { readonly [name: string]: readonly string[] };
   readonly surfaceHash: string;
   readonly seat?: { readonly team: string; readonly role: string };
   readonly team?: string;

@@ -3,6 +3,7 @@
 import { accountName } from "./account.js";
 import { el, field, select, toast } from "./dom.js";
 import { create, type Creation } from "./live.js";
+import { takeSeat } from "./seats.js";
 import { explain } from "./words.js";
 
 type Choice = readonly (readonly [value: string, label: string])[];
@@ -22,7 +23,10 @@ const SIDES: Choice = [
   ["red,blue", "2: red, blue"],
   ["red,blue,green", "3: red, blue, green"],
   ["red,blue,green,gold", "4: red, blue, green, gold"],
+  ["red,green/blue,gold", "2 against 2, allied"],
 ];
+/** Every role of a side, for one who wants to command them all. */
+const ROLES: readonly string[] = ["economy", "ground", "air"];
 const TIERS: Choice = [
   ["recruit", "Recruit"],
   ["veteran", "Veteran"],
@@ -75,16 +79,18 @@ function ticTacToe(): HTMLElement {
 
 function agentCommand(): HTMLElement {
   const sides = select(SIDES, "red,blue");
-  const role = select([["economy", "Economy"], ["ground", "Ground"], ["air", "Air"]], "ground");
+  const role = select([["economy", "Economy"], ["ground", "Ground"], ["air", "Air"], ["all", "The whole side"]], "ground");
   const size = select(SIZES, "32");
   const tier = select(TIERS, "recruit");
   const begins = select(STARTS, "now", { "data-key": "starts" });
   const seen = select(VISIBILITY, "public");
   const options = (): Creation => {
-    const teams = sides.value.split(",");
     const match = { size: Number(size.value) };
-    return { match, teams, team: "red", role: role.value, bots: tier.value, ...start(begins.value), ...visibility(seen.value) };
+    const seat = role.value === "all" ? ROLES[0] : role.value;
+    const who = { ...parties(sides.value), team: "red", ...(seat && { role: seat }), bots: tier.value };
+    return { match, ...who, ...start(begins.value), ...visibility(seen.value) };
   };
+  const also = () => (role.value === "all" ? ROLES.slice(1) : []);
   return form("agent-command", "Agent Command", "Gather, build and fight in real time, under fog of war.", options, [
     field("Sides", sides),
     field("Your seat", role),
@@ -92,7 +98,13 @@ function agentCommand(): HTMLElement {
     field("Bots on open seats", tier),
     field("Who may join", seen),
     field("Starts", begins),
-  ]);
+  ], also);
+}
+
+/** The sides of a match, and which of them are allied: parties stand between slashes. */
+function parties(chosen: string): Pick<Creation, "teams" | "alliances"> {
+  const alliances = chosen.split("/").map((party) => party.split(","));
+  return alliances.length > 1 ? { teams: alliances.flat(), alliances } : { teams: alliances.flat() };
 }
 
 function start(chosen: string): Creation {
@@ -105,14 +117,24 @@ function visibility(chosen: string): Creation {
   return chosen === "private" ? { private: true } : {};
 }
 
-function form(game: string, title: string, text: string, options: () => Creation, fields: HTMLElement[]): HTMLElement {
+/** `also` are the roles that one takes besides the seat that one is given. */
+function form(
+  game: string,
+  title: string,
+  text: string,
+  options: () => Creation,
+  fields: HTMLElement[],
+  also: () => readonly string[] = () => [],
+): HTMLElement {
   const button = el("button", { class: "primary", type: "submit", "data-create": game }, "Create");
   const submit = async (event: Event) => {
     event.preventDefault();
     if (accountName() === undefined) return askForName();
     button.disabled = true;
     try {
-      const match = await create(game, options());
+      const chosen = options();
+      const match = await create(game, chosen);
+      for (const role of also()) void takeSeat(match.connection, { team: chosen.team ?? "", role });
       location.hash = `#/play/${match.id}`;
     } catch (error) {
       toast(explain(error), "error");

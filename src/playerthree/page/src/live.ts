@@ -14,6 +14,7 @@ export type Link = "up" | "dropped" | "left" | "failed";
 export interface Creation {
   readonly match?: object;
   readonly teams?: readonly string[];
+  readonly alliances?: readonly (readonly string[])[];
   readonly bots?: string;
   readonly private?: boolean;
   readonly observerDelayMs?: number;

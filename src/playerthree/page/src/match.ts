@@ -7,7 +7,7 @@ import { commandBoard } from "./command/board.js";
 import { el, fill, say, select, toast } from "./dom.js";
 import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
 import type { Screen } from "./main.js";
-import { SeatsPanel, type ActedSeat } from "./seats.js";
+import { isOwn, SeatsPanel, takeSeat, type ActedSeat } from "./seats.js";
 import { startCard } from "./start.js";
 import { ticTacToeBoard } from "./tic-tac-toe.js";
 import { capital, explain, gameTitle, isOpen, span } from "./words.js";
@@ -189,7 +189,8 @@ function delayBadge({ observer }: Connection): HTMLElement {
 const OUTCOMES: { readonly [outcome: string]: string } = { win: "Victory", loss: "Defeat", draw: "Draw" };
 
 /** Appears when one's side is final, with a way to play again. */
-function resultCard({ id, connection }: LiveMatch, welcome: Welcome): HTMLElement {
+function resultCard(match: LiveMatch, welcome: Welcome): HTMLElement {
+  const { connection } = match;
   const card = el("section", { class: "card result", hidden: true, "aria-live": "polite" });
   const draw = (status: Status | undefined) => {
     const side = welcome.seat?.team;
@@ -198,7 +199,7 @@ function resultCard({ id, connection }: LiveMatch, welcome: Welcome): HTMLElemen
     card.hidden = false;
     card.dataset.outcome = outcome;
     const again = el("button", { type: "button", class: "primary", "data-key": "again" }, "Play again");
-    again.addEventListener("click", () => void playAgain(again, id, welcome.game.id));
+    again.addEventListener("click", () => void playAgain(again, match, welcome.game.id));
     fill(card, el("h2", {}, OUTCOMES[outcome] ?? capital(outcome)), el("div", { class: "row" }, again, el("a", { class: "button", href: "#/" }, "All matches")));
   };
   connection.on("status", draw);
@@ -207,13 +208,15 @@ function resultCard({ id, connection }: LiveMatch, welcome: Welcome): HTMLElemen
 }
 
 /** A private match or one against bots is made anew; others take the next open seat or open a match that has one. */
-async function playAgain(button: HTMLButtonElement, id: string, game: string): Promise<void> {
+async function playAgain(button: HTMLButtonElement, before: LiveMatch, game: string): Promise<void> {
   button.disabled = true;
-  const options = createdWith(id) ?? {};
+  const options = createdWith(before.id) ?? {};
   const alone = options.private === true || (options.bots !== undefined && options.bots !== "nobody");
   const { team: _, ...anySide } = options;
   try {
     const match = alone ? await create(game, options) : await findOrCreate(game, anySide);
+    const also = before.connection.seats.filter((seat) => alone && isOwn(seat) && seat.controller === "human");
+    for (const { team, role } of also) if (team === options.team && role !== options.role) void takeSeat(match.connection, { team, role });
     location.hash = `#/play/${match.id}`;
   } catch (error) {
     toast(explain(error), "error");

@@ -111,19 +111,19 @@ export class SeatsPanel {
     commander.addEventListener("click", () => void chooseCommander(this.#connection, seat));
     if (seat.team !== this.#connection.welcome?.seat?.team) return [invite, commander];
     const take = el("button", { type: "button", class: "small", "data-key": `${key} take` }, "Play it myself");
-    take.addEventListener("click", () => void this.#take(seat));
+    take.addEventListener("click", () => void takeSeat(this.#connection, seat));
     return [invite, commander, take];
   }
+}
 
-  /** An open seat becomes one's own by minting for it; the token is thrown away and dies unclaimed. */
-  async #take({ team, role }: Seat): Promise<void> {
-    try {
-      await this.#connection.mint({ team, role });
-      await this.#connection.controller({ team, role }, "human");
-      toast(`You play ${capital(team)} ${role} too now.`);
-    } catch (error) {
-      toast(explain(error), "error");
-    }
+/** An open seat becomes one's own by minting for it; the token is thrown away and dies unclaimed. */
+export async function takeSeat(connection: Connection, { team, role }: Pick<Seat, "team" | "role">): Promise<void> {
+  try {
+    await connection.mint({ team, role });
+    await connection.controller({ team, role }, "human");
+    toast(`You play ${capital(team)} ${role} too now.`);
+  } catch (error) {
+    toast(explain(error), "error");
   }
 }
 

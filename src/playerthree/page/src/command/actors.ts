@@ -1,134 +1,154 @@
-/** Units and buildings as they are drawn: moving smoothly from version to version, flashing, and vanishing in a burst. */
+/** Units and buildings as they are drawn between two versions: moving, turning, hurt, appearing and destroyed. */
 
-import { kindOf, type Building, type Scene, type Unit } from "./scene.js";
+import { BURST_TICKS, Effects, SHOT_TICKS } from "./effects.js";
+import { areEnemies, isBuilding, kindOf, type Building, type Kind, type Scene, type Unit } from "./scene.js";
 
-/** Longest time that a step between two versions is drawn over, in milliseconds. */
-const STEP_MS = 250;
-const SPARK_MS = 260;
-const BURST_MS = 620;
-/** Farther than this in one step is a jump and not a movement, in points. */
-const JUMP = 800;
+/** Farther than this in a tick is a jump and not a movement, in points. */
+const JUMP = 130;
+/** Versions of a unit's place that are kept. */
+const KEPT = 12;
+/** How fast a unit turns, in radians a tick. */
+const TURN = 0.9;
 
-/** One unit or building on its way. Places are in points. */
+/** One unit or building at the moment that is drawn. Places are in points. */
 export interface Actor {
   readonly entity: Unit | Building;
+  readonly kind: Kind | undefined;
   readonly air: boolean;
-  readonly building: boolean;
-  x: number;
-  y: number;
-  /** Radians, 0 to the right. */
-  heading: number;
-  /** When it was last hurt, in milliseconds of the page's clock. */
-  hurtAt: number;
-}
-
-interface Moving extends Actor {
-  fromX: number;
-  fromY: number;
-  since: number;
-  entity: Unit | Building;
-}
-
-/** Something short-lived. `age` goes from 0 to 1. */
-export interface Effect {
-  readonly kind: "burst" | "shot";
   readonly x: number;
   readonly y: number;
-  readonly toX: number;
-  readonly toY: number;
-  readonly side: string;
-  readonly size: number;
-  readonly from: number;
-  readonly lasts: number;
+  readonly hp: number;
+  /** Radians, 0 to the right. */
+  readonly heading: number;
+  /** Ticks since it was last hurt. */
+  readonly hurt: number;
+}
+
+interface Version {
+  readonly tick: number;
+  readonly x: number;
+  readonly y: number;
+  readonly hp: number;
+}
+
+class Track implements Actor {
+  entity: Unit | Building;
+  readonly kind: Kind | undefined;
+  readonly air: boolean;
+  readonly born: number;
+  versions: Version[] = [];
+  x: number;
+  y: number;
+  hp: number;
+  heading: number;
+  /** The heading that it turns to. */
+  aim: number;
+  hurt = Infinity;
+  hurtAt = -Infinity;
+  /** The tick from which on it is not there any more, and whether it ends in a burst. */
+  gone: { readonly tick: number; readonly bursts: boolean } | undefined;
+
+  constructor(scene: Scene, entity: Unit | Building) {
+    this.entity = entity;
+    this.kind = kindOf(scene.map, entity.kind);
+    this.air = this.kind?.role === "air" && this.kind.speed > 0;
+    this.born = scene.tick;
+    [this.x, this.y, this.hp] = [entity.x, entity.y, entity.hp];
+    const middle = (scene.map.size * scene.map.tile) / 2;
+    this.heading = this.aim = isBuilding(entity) ? 0 : Math.atan2(middle - entity.y, middle - entity.x);
+  }
+
+  take(scene: Scene, entity: Unit | Building): void {
+    const last = this.versions.at(-1);
+    const version = { tick: scene.tick, x: entity.x, y: entity.y, hp: entity.hp };
+    const isJump = last && Math.hypot(version.x - last.x, version.y - last.y) > JUMP * Math.max(1, version.tick - last.tick);
+    if (isJump || (last && version.tick <= last.tick)) this.versions.length = 0;
+    this.versions.push(version);
+    if (this.versions.length > KEPT) this.versions.shift();
+    this.entity = entity;
+    this.gone = undefined;
+  }
+
+  /** Puts it where it is at a tick; `passed` ticks went by since the last time. */
+  place(tick: number, passed: number): void {
+    const after = this.versions.findIndex((version) => version.tick > tick);
+    const [from, to] = after < 0 ? [undefined, this.versions.at(-1)] : [this.versions[after - 1], this.versions[after]];
+    if (!to) return;
+    const share = from ? (tick - from.tick) / (to.tick - from.tick) : 1;
+    const { x, y, hp } = from ?? to;
+    this.x = x + (to.x - x) * share;
+    this.y = y + (to.y - y) * share;
+    this.hp = hp + (to.hp - hp) * share;
+    this.hurt = tick - this.hurtAt;
+    if (from && (to.x !== x || to.y !== y)) this.aim = Math.atan2(to.y - y, to.x - x);
+    const turn = ((this.aim - this.heading + Math.PI * 3) % (Math.PI * 2)) - Math.PI;
+    this.heading += Math.sign(turn) * Math.min(Math.abs(turn), passed * TURN);
+  }
 }
 
 export class Actors {
-  readonly #actors = new Map<string, Moving>();
-  #effects: Effect[] = [];
-  #last = 0;
-  #span = 100;
+  readonly #tracks = new Map<string, Track>();
+  readonly effects = new Effects();
+  #drawn = 0;
 
-  /** Takes a new version. `all` says that whatever is gone was destroyed, not lost from sight. */
-  update(scene: Scene, now: number, all: boolean): void {
-    this.#span = Math.min(STEP_MS, Math.max(60, now - this.#last || 100));
-    this.#last = now;
+  /** Takes a new version. */
+  update(scene: Scene): void {
     const seen = new Set<string>();
     for (const entity of [...scene.buildings, ...scene.units]) {
       seen.add(entity.id);
-      this.#place(scene, entity, now);
+      const known = this.#tracks.get(entity.id);
+      const track = known ?? new Track(scene, entity);
+      if (known && entity.hp < known.entity.hp) this.#hit(scene, known, entity);
+      track.take(scene, entity);
+      if (!known) this.#tracks.set(entity.id, track);
     }
-    for (const [id, actor] of this.#actors) {
-      if (seen.has(id)) continue;
-      this.#actors.delete(id);
-      if (all || actor.entity.side === scene.side || wasDestroyed(scene, id)) this.#burst(actor, now);
+    for (const [id, track] of this.#tracks) {
+      if (!seen.has(id)) track.gone ??= { tick: scene.tick, bursts: isDestroyed(scene, track.entity) };
     }
-    this.#effects = this.#effects.filter((effect) => now < effect.from + effect.lasts);
   }
 
-  /** Everything where it is at this moment. */
-  at(now: number): Actor[] {
-    const actors = [...this.#actors.values()];
-    for (const actor of actors) {
-      const share = Math.min(1, (now - actor.since) / this.#span);
-      actor.x = actor.fromX + (actor.entity.x - actor.fromX) * share;
-      actor.y = actor.fromY + (actor.entity.y - actor.fromY) * share;
+  /** Everything that is there at a tick, where it is then. */
+  at(tick: number): Actor[] {
+    const passed = Math.min(2, Math.max(0, tick - this.#drawn));
+    this.#drawn = tick;
+    const there: Actor[] = [];
+    for (const [id, track] of this.#tracks) {
+      if (track.gone && tick >= track.gone.tick) {
+        if (track.gone.bursts) this.#burst(track, track.gone.tick);
+        this.#tracks.delete(id);
+      } else if (tick >= track.born - 1) {
+        track.place(tick, passed);
+        there.push(track);
+      }
     }
-    return actors;
+    return there;
   }
 
-  effects(now: number): readonly Effect[] {
-    return this.#effects.filter((effect) => now < effect.from + effect.lasts);
-  }
-
-  #place(scene: Scene, entity: Unit | Building, now: number): void {
-    const known = this.#actors.get(entity.id);
-    if (!known) {
-      const kind = kindOf(scene.map, entity.kind);
-      const { x, y } = entity;
-      const flags = { air: kind?.role === "air" && kind.speed > 0, building: "done" in entity };
-      this.#actors.set(entity.id, { entity, ...flags, x, y, fromX: x, fromY: y, since: now, heading: 0, hurtAt: -1e9 });
-      return;
-    }
-    const [dx, dy] = [entity.x - known.entity.x, entity.y - known.entity.y];
-    if (dx !== 0 || dy !== 0) known.heading = Math.atan2(dy, dx);
-    const jump = Math.hypot(dx, dy) > JUMP;
-    [known.fromX, known.fromY] = jump ? [entity.x, entity.y] : [known.x, known.y];
-    known.since = now;
-    if (entity.hp < known.entity.hp) {
-      known.hurtAt = now;
-      this.#shot(scene, entity, now);
-    }
-    known.entity = entity;
-  }
-
-  /** A hit is drawn as coming from the nearest armed enemy in sight, which is usually true. */
-  #shot(scene: Scene, target: Unit | Building, now: number): void {
-    let from: Moving | undefined;
+  /** A hit is drawn as coming from the nearest enemy in sight that could have fired it, which is usually true. */
+  #hit(scene: Scene, target: Track, { x, y, side }: Unit | Building): void {
+    target.hurtAt = scene.tick + SHOT_TICKS / 3;
+    let from: Track | undefined;
     let best = Infinity;
-    for (const actor of this.#actors.values()) {
-      const kind = kindOf(scene.map, actor.entity.kind);
-      if (!kind || kind.damage === 0 || actor.entity.side === target.side) continue;
-      const distance = Math.hypot(actor.x - target.x, actor.y - target.y);
-      if (distance < Math.min(best, kind.range * 1.4 + 100)) [from, best] = [actor, distance];
+    for (const track of this.#tracks.values()) {
+      if (!track.kind || track.kind.damage === 0 || !areEnemies(scene, track.entity.side, side)) continue;
+      const distance = Math.hypot(track.entity.x - x, track.entity.y - y);
+      if (distance < Math.min(best, track.kind.range + 160)) [from, best] = [track, distance];
     }
     if (!from) return;
-    if (!from.building) from.heading = Math.atan2(target.y - from.y, target.x - from.x);
-    const places = { x: from.x, y: from.y, toX: target.x, toY: target.y };
-    this.#add({ kind: "shot", ...places, side: from.entity.side, size: 1, from: now, lasts: SPARK_MS });
+    from.aim = Math.atan2(y - from.entity.y, x - from.entity.x);
+    const places = { x: from.entity.x, y: from.entity.y, toX: x, toY: y };
+    const size = (from.kind?.damage ?? 0) >= 20 ? 1.7 : 1;
+    this.effects.add({ kind: "shot", ...places, side: from.entity.side, size, from: scene.tick - 1, lasts: SHOT_TICKS });
   }
 
-  #burst(actor: Moving, now: number): void {
-    const { x, y } = actor.entity;
-    const size = actor.building ? 2 : 1;
-    this.#add({ kind: "burst", x, y, toX: x, toY: y, side: actor.entity.side, size, from: now, lasts: BURST_MS });
-  }
-
-  #add(effect: Effect): void {
-    this.#effects.push(effect);
-    if (this.#effects.length > 200) this.#effects.shift();
+  #burst({ entity, x, y }: Track, tick: number): void {
+    const size = isBuilding(entity) ? 2.1 : 1;
+    this.effects.add({ kind: "burst", x, y, toX: x, toY: y, side: entity.side, size, from: tick, lasts: BURST_TICKS * Math.sqrt(size) });
   }
 }
 
-function wasDestroyed(scene: Scene, id: string): boolean {
-  return scene.events?.some((event) => event.kind === "destroyed" && event.id === id) ?? false;
+/** What is gone was destroyed, unless it only left the sight of the watched side. */
+function isDestroyed(scene: Scene, entity: Unit | Building): boolean {
+  if (scene.side === undefined || scene.friends.has(entity.side)) return true;
+  return scene.events?.some((event) => event.kind === "destroyed" && event.id === entity.id) ?? false;
 }

@@ -1,21 +1,31 @@
-/** The map of agent-command with its controls: views in, drawings and orders out. */
+/** The screen of agent-command: views in, the map and everything around it out, and what hands and keys do with it. */
 
-import { el, say } from "../dom.js";
+import { el, fill, say } from "../dom.js";
 import type { Board, BoardContext } from "../match.js";
-import { Actors } from "./actors.js";
-import { Camera, type Place } from "./camera.js";
-import { followHands } from "./gestures.js";
-import { describe, nearest, Orders } from "./orders.js";
-import { Painter, type Hand } from "./painter.js";
-import { onPaletteChange } from "./palette.js";
-import { Gauges, Panel } from "./panel.js";
-import { SceneReader, type RawView, type Scene, type Unit } from "./scene.js";
-import { Ticker } from "./ticker.js";
+import { Chronicle, mood, tell, type Moment } from "./chronicle.js";
+import { Commander, describe } from "./commander.js";
+import { Gauges } from "./gauges.js";
+import { followHands, type Drag, type Touch } from "./gestures.js";
+import { isOver, type Hand, type Mark } from "./hand.js";
+import { help } from "./help.js";
+import { wish, type Wish } from "./keys.js";
+import { Minimap } from "./minimap.js";
+import { Orders } from "./orders.js";
+import { overview } from "./overview.js";
+import { inspect, members, Panel } from "./panel.js";
+import { siteProblem } from "./placement.js";
+import { SceneReader, tileOf, type Place, type RawView, type Scene } from "./scene.js";
+import { Score, summary, type Report } from "./score.js";
+import { Stage } from "./stage.js";
+import { Timeline } from "./timeline.js";
 
-/** Narrower tiles are hard to hit with a finger, in pixels. */
-const SMALL_TILE = 14;
-/** Thirty pictures a second are smooth for ten versions a second, and spare a phone's battery. */
-const FRAME_MS = 1000 / 30;
+/** Rings on the map at one time. */
+const MARKS = 8;
+/** Between two sentences that a screen reader is given unasked, in milliseconds. */
+const SENTENCE_MS = 4_000;
+/** How near a click has to be to a unit, in pixels of the page and in points. */
+const CLICK_REACH = 16;
+const CLICK_POINTS = 60;
 
 export function commandBoard(context: BoardContext): Board {
   const board = new CommandBoard(context);
@@ -24,66 +34,93 @@ export function commandBoard(context: BoardContext): Board {
 
 /** Selecting and ordering belong to players; everybody else looks. */
 class CommandBoard {
-  readonly #canvas = el("canvas", { class: "map", tabindex: 0, role: "application", "aria-label": "Map", "aria-describedby": "map-help" });
+  readonly #context: BoardContext;
+  readonly #plays: boolean;
   readonly #waiting = el("p", { class: "overlay", role: "status" }, "Waiting for the first picture…");
   readonly #spoken = el("p", { class: "spoken", role: "status", "aria-live": "polite" });
+  readonly #inspected = el("p", { class: "chosen", role: "status" });
+  readonly #end = el("div", { class: "end" });
+  readonly #score = new Score();
   readonly #gauges: Gauges;
-  readonly #ticker = new Ticker();
-  readonly #orders: Orders;
+  readonly #commander: Commander;
   readonly #panel: Panel;
-  readonly #painter = new Painter(this.#canvas);
-  readonly #camera = new Camera();
-  readonly #actors = new Actors();
-  readonly #reader = new SceneReader();
-  readonly #resizing = new ResizeObserver(() => this.#resize());
-  readonly #stopPalette = onPaletteChange(() => this.#redraw());
-  readonly #plays: boolean;
+  readonly #minimap: Minimap;
+  readonly #timeline = new Timeline((moment) => this.#lookAt(moment));
+  readonly #chronicle = new Chronicle();
+  readonly #reader: SceneReader;
+  readonly #stage: Stage;
   readonly element: HTMLElement;
   readonly aside: HTMLElement;
   #scene: Scene | undefined;
-  #selected = new Set<string>();
-  #placing: string | undefined;
+  #goals: ReadonlyMap<string, Place> = new Map();
   #hover: Place | undefined;
   #box: Hand["box"];
   #cursor: Place | undefined;
-  #mark: Hand["mark"];
-  #frame = 0;
-  #drawn = 0;
+  #marks: Mark[] = [];
+  #saidAt = 0;
+  #isOver = false;
 
   constructor(context: BoardContext) {
+    this.#context = context;
     this.#plays = context.welcome.as === "player";
-    this.#gauges = new Gauges(context.side === undefined);
-    this.#orders = new Orders(context);
-    this.#panel = new Panel(this.#orders, {
-      select: (units) => this.#select(units),
-      stop: () => this.#scene && this.#orders.stop(this.#scene, this.#chosen()),
-      place: (kind) => this.#place(kind),
+    const observes = context.side === undefined;
+    this.#reader = new SceneReader(Object.values(context.welcome.alliances ?? {}));
+    this.#gauges = new Gauges(!observes, !observes && this.#score.element);
+    this.#commander = new Commander(new Orders(context), this.#plays, {
+      changed: () => this.#show(),
+      ordered: (at, meaning) => this.#mark(at, meaning),
     });
+    this.#minimap = new Minimap({
+      look: (at) => (this.#stage.camera.centre(at), this.#stage.redraw()),
+      order: (at) => this.#commander.order(at),
+    });
+    this.#panel = new Panel(this.#commander, context.connection, this.#minimap.element, (building) => {
+      this.#commander.select([building]);
+      this.#stage.look(building);
+    });
+    const label = { role: "application", "aria-label": "Map", "aria-describedby": "map-help" };
+    this.#stage = new Stage(label, () => this.#hand(), (now) => this.#drew(now));
     this.element = this.#layOut();
-    this.aside = el("div", { class: "column" }, this.#plays && this.#panel.element, context.side !== undefined && this.#ticker.element);
+    this.aside = el(
+      "div",
+      { class: "column" },
+      this.#end,
+      this.#plays ? this.#panel.element : this.#overview(observes),
+      this.#timeline.element,
+    );
     this.#listen();
     this.#follow(context);
-    this.#resizing.observe(this.#canvas);
   }
 
   close(): void {
-    cancelAnimationFrame(this.#frame);
-    this.#resizing.disconnect();
-    this.#stopPalette();
+    this.#stage.close();
   }
 
   #layOut(): HTMLElement {
-    const zoom = (text: string, label: string, factor: number) =>
-      el("button", { type: "button", class: "small", "aria-label": label, click: () => this.#zoom(factor) }, text);
-    const zooms = el("div", { class: "zooms" }, zoom("+", "Zoom in", 1.5), zoom("−", "Zoom out", 1 / 1.5));
+    const button = (text: string, label: string, click: () => void) =>
+      el("button", { type: "button", class: "small", "aria-label": label, title: label, click }, text);
+    const zooms = el(
+      "div",
+      { class: "zooms" },
+      button("+", "Zoom in", () => this.#zoom(1.5)),
+      button("−", "Zoom out", () => this.#zoom(1 / 1.5)),
+      button("⤢", "Whole map", () => this.#act({ kind: "all" })),
+    );
     return el(
       "section",
       { class: "board command" },
       this.#gauges.element,
-      el("div", { class: "mapframe" }, this.#canvas, this.#waiting, zooms),
-      el("p", { id: "map-help", class: "dim help" }, ...help(this.#plays)),
+      el("div", { class: "mapframe" }, this.#stage.canvas, this.#waiting, zooms),
+      this.#timeline.strip,
+      help(this.#plays),
       this.#spoken,
     );
+  }
+
+  /** What those see beside the map who do not play; an observer is told what every side owns. */
+  #overview(observes: boolean): HTMLElement {
+    const told = el("div", {}, observes && this.#score.element, this.#inspected);
+    return el("section", { class: "card overview", "aria-label": "Overview" }, this.#minimap.element, told);
   }
 
   #follow({ connection, side, acted }: BoardContext): void {
@@ -99,183 +136,199 @@ class CommandBoard {
     const stream = connection.view<RawView>(side);
     if (stream?.view) this.#take(stream.view);
     stream?.onChange((view) => view && this.#take(view));
-    connection.on("seats", () => this.#scene && this.#show(this.#scene));
+    connection.on("seats", () => this.#show());
   }
 
   #take(view: RawView): void {
     const scene = this.#reader.read(view);
     if (!scene) return;
-    const first = this.#scene === undefined;
+    const isFirst = this.#scene === undefined;
     this.#scene = scene;
-    this.#actors.update(scene, performance.now(), scene.side === undefined);
-    const alive = new Set(scene.units.map((unit) => unit.id));
-    for (const id of this.#selected) if (!alive.has(id)) this.#selected.delete(id);
+    this.#commander.take(scene);
+    this.#goals = this.#commander.orders.goals(scene);
+    this.#stage.take(scene);
+    const home = scene.buildings.find((building) => building.side === scene.side);
+    if (isFirst && this.#plays && home) this.#stage.begin(home);
     this.#waiting.hidden = true;
-    if (first) this.#resize();
-    if (first) this.#lookClosely(scene);
-    this.#show(scene);
-    this.#redraw();
+    const now = performance.now();
+    for (const moment of this.#chronicle.take(scene)) this.#announce(moment, now, isFirst);
+    this.#score.draw(scene);
+    this.#timeline.draw(scene, this.#chronicle);
+    this.#minimap.draw(scene, this.#stage.sight, this.#stage.camera, now);
+    this.#show();
+    void this.#finish(scene);
   }
 
-  #show(scene: Scene): void {
+  /** Draws what follows from the selection and the view, but for the map itself. */
+  #show(): void {
+    const scene = this.#scene;
+    if (!scene) return;
     this.#gauges.draw(scene);
-    this.#ticker.draw(scene);
-    if (this.#plays) this.#panel.draw(scene, this.#chosen(), this.#placing);
-    this.#canvas.dataset.tick = String(scene.tick);
+    if (this.#plays) this.#panel.draw(scene);
+    else say(this.#inspected, inspect(scene, this.#commander) ?? "");
+    this.#stage.canvas.dataset.mode = this.#commander.mode?.kind ?? "";
+    this.#stage.redraw();
   }
 
-  #chosen(): Unit[] {
-    return this.#scene?.units.filter((unit) => this.#selected.has(unit.id)) ?? [];
+  #drew(now: number): void {
+    if (this.#marks.some((mark) => isOver(mark, now))) this.#marks = this.#marks.filter((mark) => !isOver(mark, now));
+    this.#minimap.follow(this.#stage.camera, now);
   }
 
-  #select(units: readonly Unit[]): void {
-    this.#selected = new Set(units.map((unit) => unit.id));
-    this.#placing = undefined;
-    if (this.#scene) this.#show(this.#scene);
-    this.#redraw();
+  /** Alarms on the small map, and a sentence for a screen reader now and then. What was before one came is no news. */
+  #announce(moment: Moment, now: number, isOld: boolean): void {
+    if (isOld) return;
+    if (moment.at && mood(moment.kind) === "bad") this.#minimap.alarm(moment.at, now);
+    if (moment.kind === "produced" || now < this.#saidAt + SENTENCE_MS) return;
+    this.#saidAt = now;
+    say(this.#spoken, tell(moment));
   }
 
-  #place(kind: string | undefined): void {
-    this.#placing = kind;
-    if (this.#scene) this.#show(this.#scene);
-    this.#redraw();
+  /** Once the watched side is final, or for an observer all are, shows what it came to. */
+  async #finish(scene: Scene): Promise<void> {
+    const running = scene.sides.filter(({ side, outcome }) => outcome === "running" && (scene.side ?? side) === side);
+    if (this.#isOver || running.length > 0) return;
+    this.#isOver = true;
+    if (scene.side === undefined) return fill(this.#end, summary(scene.sides));
+    if (!this.#plays) return;
+    // A connection that ends first has no report, and a page without one misses nothing else.
+    const { report } = await this.#context.connection.report<Report>().catch(() => ({ report: undefined }));
+    if (report) fill(this.#end, summary([report]));
   }
 
   #listen(): void {
-    followHands(this.#canvas, {
-      point: (at, how) => this.#point(this.#camera.toMap(at), how),
-      order: (at) => this.#order(this.#camera.toMap(at)),
-      box: (from, to, how) => this.#drag(this.#camera.toMap(from), this.#camera.toMap(to), how),
-      pan: (dx, dy) => (this.#camera.pan(dx, dy), this.#redraw()),
-      zoom: (at, factor) => (this.#camera.zoomAt(at, factor), this.#redraw()),
+    const { canvas, camera } = this.#stage;
+    followHands(canvas, {
+      point: (at, how) => this.#point(camera.toMap(at), how),
+      order: (at) => this.#commander.order(camera.toMap(at)),
+      drag: (drag) => this.#drag(drag),
+      pan: (dx, dy) => (camera.pan(dx, dy), this.#stage.redraw()),
+      zoom: (at, factor) => (camera.zoomAt(at, factor), this.#stage.redraw()),
       hover: (at) => {
-        this.#hover = at && this.#camera.toMap(at);
-        if (this.#placing) this.#redraw();
+        this.#hover = at && camera.toMap(at);
+        if (this.#commander.mode) this.#stage.redraw();
       },
     });
-    this.#canvas.addEventListener("keydown", (event) => this.#key(event));
-    this.#canvas.addEventListener("blur", () => ((this.#cursor = undefined), this.#redraw()));
+    canvas.addEventListener("keydown", (event) => {
+      const wanted = wish(event);
+      if (!wanted || !this.#scene) return;
+      event.preventDefault();
+      this.#act(wanted);
+    });
+    canvas.addEventListener("blur", () => ((this.#cursor = undefined), this.#stage.redraw()));
   }
 
-  /** A click selects; a tap with a selection orders, as there is no second button. */
-  #point(at: Place, how: { touch: boolean; add: boolean }): void {
-    const scene = this.#scene;
-    if (!scene || !this.#plays) return;
-    if (this.#placing !== undefined) return this.#build(scene, at);
-    const mine = this.#orders.mine(scene);
-    const reach = Math.max(60, 14 / this.#camera.scale);
-    const unit = nearest(mine, at, reach);
-    if (unit && how.add) return this.#select([...this.#chosen(), unit]);
-    if (unit) return this.#select([unit]);
-    if (how.touch && this.#selected.size > 0) return this.#order(at);
-    if (!how.add) this.#select([]);
+  #point(at: Place, how: Touch): void {
+    const { camera } = this.#stage;
+    const reach = Math.max(CLICK_POINTS, CLICK_REACH / camera.scale);
+    this.#commander.point(at, { ...how, reach, shows: (place) => camera.shows(place) });
   }
 
-  #build(scene: Scene, at: Place): void {
-    const [col, row] = [Math.floor(at.x / scene.map.tile), Math.floor(at.y / scene.map.tile)];
-    this.#orders.build(scene, this.#chosen(), this.#placing ?? "", col, row);
-    this.#place(undefined);
-  }
-
-  #order(at: Place): void {
-    const scene = this.#scene;
-    if (!scene || !this.#plays) return;
-    if (this.#placing !== undefined) return this.#place(undefined);
-    const units = this.#chosen();
-    if (units.length === 0) return;
-    const hostile = this.#orders.point(scene, units, at, this.#panel.fight);
-    this.#mark = { at, since: performance.now(), hostile };
-    this.#redraw();
-  }
-
-  #drag(from: Place, to: Place, { done, add }: { done: boolean; add: boolean }): void {
-    if (!this.#scene || !this.#plays) return;
-    this.#box = done || (from.x === to.x && from.y === to.y) ? undefined : { from, to };
-    if (done) {
-      const inside = (unit: Unit) =>
-        (unit.x - from.x) * (unit.x - to.x) <= 0 && (unit.y - from.y) * (unit.y - to.y) <= 0;
-      const caught = this.#orders.mine(this.#scene).filter(inside);
-      this.#select(add ? [...this.#chosen(), ...caught] : caught);
+  /** A player's drag is a box; others have nothing to select and move the map. */
+  #drag({ from, last, to, add, phase }: Drag): void {
+    const { camera } = this.#stage;
+    if (!this.#plays) {
+      if (phase !== "given up") camera.pan(to.x - last.x, to.y - last.y);
+    } else {
+      const box = { from: camera.toMap(from), to: camera.toMap(to) };
+      this.#box = phase === "going" ? box : undefined;
+      if (phase === "done") this.#commander.box(box.from, box.to, add);
     }
-    this.#redraw();
+    this.#stage.redraw();
   }
 
-  #key(event: KeyboardEvent): void {
+  #act(wanted: Wish): void {
     const scene = this.#scene;
     if (!scene) return;
-    const steps: { [key: string]: readonly [number, number] } = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
-    const step = steps[event.key];
-    const { tile, size } = scene.map;
-    const middle = { x: (Math.floor(size / 2) + 0.5) * tile, y: (Math.floor(size / 2) + 0.5) * tile };
-    const at = this.#cursor ?? this.#chosen()[0] ?? middle;
-    if (step) {
-      const to = (value: number, by: number) => (Math.min(size - 1, Math.max(0, Math.floor(value / tile) + by)) + 0.5) * tile;
-      this.#cursor = { x: to(at.x, step[0]), y: to(at.y, step[1]) };
-      this.#camera.reveal(this.#cursor);
-      say(this.#spoken, describe(scene, this.#cursor));
-    } else if (event.key === "Enter" || event.key === " ") this.#point(at, { touch: true, add: event.shiftKey });
-    else if (event.key === "Escape") this.#select([]);
-    else if (event.key === "+" || event.key === "-") this.#zoom(event.key === "+" ? 1.5 : 1 / 1.5);
-    else return;
-    event.preventDefault();
-    this.#redraw();
+    const commander = this.#commander;
+    if (wanted.kind === "step") this.#step(scene, wanted.dx, wanted.dy);
+    else if (wanted.kind === "use") this.#point(this.#crosshair(scene), { touch: true, add: wanted.add, allOfKind: false });
+    else if (wanted.kind === "zoom") this.#zoom(wanted.factor);
+    else if (wanted.kind === "all") this.#stage.camera.showAll();
+    else if (wanted.kind === "cancel") commander.cancel();
+    else if (wanted.kind === "advance") commander.begin({ kind: "advance" });
+    else if (wanted.kind === "stop") commander.stop();
+    else if (wanted.kind === "store") commander.selection.store(wanted.digit);
+    else if (wanted.kind === "recall") this.#recall(scene, wanted.digit);
+    else if (wanted.kind === "army") commander.select(members(scene, commander.orders.mine(scene), "army"));
+    else if (wanted.kind === "idle") this.#reveal(commander.nextIdle());
+    else if (wanted.kind === "home") this.#reveal(scene.buildings.find(({ side }) => side === scene.side));
+    else if (wanted.kind === "newest") this.#lookAt([...this.#chronicle.moments].reverse().find(({ at }) => at));
+    else say(this.#spoken, overview(scene, this.#commander));
+    this.#stage.redraw();
+  }
+
+  /** The place that the keyboard means. */
+  #crosshair(scene: Scene): Place {
+    const middle = (Math.floor(scene.map.size / 2) + 0.5) * scene.map.tile;
+    return this.#cursor ?? this.#commander.units()[0] ?? { x: middle, y: middle };
+  }
+
+  #step(scene: Scene, dx: number, dy: number): void {
+    const { size, tile } = scene.map;
+    const { col, row } = tileOf(scene.map, this.#crosshair(scene));
+    const within = (value: number) => (Math.min(size - 1, Math.max(0, value)) + 0.5) * tile;
+    this.#cursor = { x: within(col + dx), y: within(row + dy) };
+    this.#stage.camera.reveal(this.#cursor);
+    const mode = this.#commander.mode;
+    const site = tileOf(scene.map, this.#cursor);
+    const problem = mode?.kind === "build" ? (siteProblem(scene, site.col, site.row) ?? "May be built here.") : "";
+    say(this.#spoken, `${describe(scene, this.#cursor)}. ${problem}`.trim());
+  }
+
+  #recall(scene: Scene, digit: string): void {
+    if (!this.#commander.selection.recall(digit, scene)) return;
+    this.#show();
+    this.#reveal(this.#commander.units()[0]);
+  }
+
+  /** Shows a place that is not on the screen, and puts the crosshair there where there is one. */
+  #reveal(at: Place | undefined): void {
+    if (!at) return;
+    if (this.#cursor) this.#cursor = at;
+    if (!this.#stage.camera.shows(at)) this.#stage.look(at);
+  }
+
+  #lookAt(moment: Moment | undefined): void {
+    if (!moment?.at) return;
+    this.#stage.look(moment.at);
+    this.#addMark({ at: moment.at, since: performance.now(), kind: "look" });
+  }
+
+  #mark(at: Place, kind: "order" | "attack"): void {
+    this.#addMark({ at, since: performance.now(), kind });
+  }
+
+  #addMark(mark: Mark): void {
+    this.#marks = [...this.#marks, mark].slice(-MARKS);
+    this.#stage.redraw();
   }
 
   #zoom(factor: number): void {
-    const middle = this.#canvas.clientWidth / 2;
-    this.#camera.zoomAt(this.#cursor ? this.#camera.toScreen(this.#cursor) : { x: middle, y: middle }, factor);
-    this.#redraw();
+    const { camera, canvas } = this.#stage;
+    const middle = canvas.clientWidth / 2;
+    camera.zoomAt(this.#cursor ? camera.toScreen(this.#cursor) : { x: middle, y: middle }, factor);
+    this.#stage.redraw();
   }
 
-  /** On a small screen a player starts with a closer look at home. */
-  #lookClosely(scene: Scene): void {
-    const home = scene.buildings.find((building) => building.side === scene.side);
-    if (!this.#plays || !home || this.#canvas.clientWidth / scene.map.size >= SMALL_TILE) return;
-    this.#camera.zoomAt(this.#camera.toScreen(home), 1.7);
-  }
-
-  #resize(): void {
-    const pixels = this.#canvas.clientWidth;
-    this.#canvas.width = this.#canvas.height = Math.round(pixels * Math.min(2, devicePixelRatio));
-    this.#camera.fit((this.#scene?.map.size ?? 32) * (this.#scene?.map.tile ?? 100), pixels);
-    this.#redraw();
-  }
-
-  /** Draws on the next frame, and again as long as there is a scene: things move between versions. */
-  #redraw(): void {
-    if (this.#frame !== 0) return;
-    const draw = (now: number) => {
-      this.#frame = 0;
-      if (!this.#scene) return;
-      // A timestamp jitters by a little, which must not turn every second frame into every third.
-      if (now - this.#drawn < FRAME_MS - 4) return this.#redraw();
-      this.#drawn = now;
-      this.#painter.draw(this.#scene, this.#actors, this.#camera, this.#hand(this.#scene), now);
-      if (!document.hidden && this.element.isConnected) this.#redraw();
-    };
-    this.#frame = requestAnimationFrame(draw);
-  }
-
-  #hand(scene: Scene): Hand {
-    const ghostAt = this.#placing === undefined ? undefined : (this.#hover ?? this.#cursor);
-    const tile = scene.map.tile;
+  #hand(): Hand {
+    const ghost = this.#ghost();
     return {
-      selected: this.#selected,
+      selected: this.#commander.selection.ids,
+      goals: this.#goals,
+      rallies: this.#commander.rallies.places,
+      marks: this.#marks,
       ...(this.#box && { box: this.#box }),
       ...(this.#cursor && { cursor: this.#cursor }),
-      ...(this.#mark && { mark: this.#mark }),
-      ...(ghostAt && { ghost: { col: Math.floor(ghostAt.x / tile), row: Math.floor(ghostAt.y / tile) } }),
+      ...(ghost && { ghost }),
     };
   }
-}
 
-/** How to use the map: with a mouse and a keyboard, and by touch. The style shows what fits the device. */
-function help(plays: boolean): HTMLElement[] {
-  const [mouse, touch] = plays
-    ? [
-        "Click or drag to select, right-click to move, attack or gather. Arrow keys move a crosshair, Enter selects or orders, Escape lets go.",
-        "Tap a unit, then tap where it should go, what to attack or which alloy to gather. Drag to select several; two fingers move the map.",
-      ]
-    : ["Scroll to look closer. Arrow keys move a crosshair, which says what it is on.", "Two fingers move the map and look closer."];
-  return [el("span", { class: "bymouse" }, mouse), el("span", { class: "bytouch" }, touch)];
+  #ghost(): Hand["ghost"] {
+    const { mode } = this.#commander;
+    const at = this.#hover ?? this.#cursor;
+    if (mode?.kind !== "build" || !at || !this.#scene) return undefined;
+    const { col, row } = tileOf(this.#scene.map, at);
+    return { kind: mode.building, col, row, isLegal: siteProblem(this.#scene, col, row) === undefined };
+  }
 }

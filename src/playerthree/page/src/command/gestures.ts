@@ -1,14 +1,29 @@
-/** What hands do on the canvas, as a few meanings: a point, a box, an order, a pan, a zoom, a hover. */
+/** What hands do on the canvas, as a few meanings: a point, a drag, an order, a pan, a zoom, a hover. */
 
-import type { Place } from "./camera.js";
+import type { Place } from "./scene.js";
 
+/** How somebody pointed: with the shift key, by touch, and twice in a row or long, which means all of a kind. */
+export interface Touch {
+  readonly touch: boolean;
+  readonly add: boolean;
+  readonly allOfKind: boolean;
+}
+
+/** A drag with the first button or one finger. */
+export interface Drag {
+  readonly from: Place;
+  readonly last: Place;
+  readonly to: Place;
+  readonly add: boolean;
+  readonly phase: "going" | "done" | "given up";
+}
+
+/** Places are pixels of the canvas. */
 export interface Meanings {
-  /** A click or tap; `add` with the shift key. */
-  point(at: Place, how: { readonly touch: boolean; readonly add: boolean }): void;
+  point(at: Place, how: Touch): void;
   /** An order, by the second button. */
   order(at: Place): void;
-  /** A drag so far; `done` when it ended. */
-  box(from: Place, to: Place, how: { readonly done: boolean; readonly add: boolean }): void;
+  drag(drag: Drag): void;
   pan(dx: number, dy: number): void;
   zoom(at: Place, factor: number): void;
   /** The place under the mouse, nothing once it left. */
@@ -17,11 +32,27 @@ export interface Meanings {
 
 /** Shorter drags are clicks, in pixels. */
 const CLICK = 7;
+/** Two clicks this near in time and place are a double click, in milliseconds and pixels. */
+const DOUBLE_MS = 350;
+const DOUBLE = 24;
+/** A finger that rests this long means all of a kind, in milliseconds. */
+const LONG_MS = 480;
 
-/** Follows the pointers of the canvas. Places are pixels of it. */
+interface Pressed {
+  readonly start: Place;
+  last: Place;
+  readonly button: number;
+  readonly touch: boolean;
+  /** Runs until a resting finger is a long press. */
+  readonly long: ReturnType<typeof setTimeout> | undefined;
+  /** It became something else than a click. */
+  spent: boolean;
+}
+
+/** Follows the pointers of the canvas. */
 export function followHands(canvas: HTMLCanvasElement, meanings: Meanings): void {
-  const down = new Map<number, { start: Place; last: Place; button: number; touch: boolean }>();
-  let pinched = false;
+  const down = new Map<number, Pressed>();
+  let clicked: { readonly at: Place; readonly time: number } | undefined;
   const place = (event: MouseEvent): Place => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -32,8 +63,18 @@ export function followHands(canvas: HTMLCanvasElement, meanings: Meanings): void
     const at = place(event);
     if (event.pointerType === "mouse" && event.button === 2) return meanings.order(at);
     canvas.setPointerCapture(event.pointerId);
-    down.set(event.pointerId, { start: at, last: at, button: event.button, touch: event.pointerType !== "mouse" });
-    pinched ||= down.size > 1;
+    const touch = event.pointerType !== "mouse";
+    const hold = () => {
+      const hand = down.get(event.pointerId);
+      if (!hand || hand.spent) return;
+      hand.spent = true;
+      meanings.point(at, { touch, add: false, allOfKind: true });
+    };
+    const long = touch ? setTimeout(hold, LONG_MS) : undefined;
+    down.set(event.pointerId, { start: at, last: at, button: event.button, touch, long, spent: false });
+    // A second finger makes both a pinch, whatever the first was about.
+    if (down.size > 1) for (const hand of down.values()) hand.spent = true;
+    if (down.size > 1) meanings.drag({ from: at, last: at, to: at, add: false, phase: "given up" });
   });
 
   canvas.addEventListener("pointermove", (event) => {
@@ -42,22 +83,25 @@ export function followHands(canvas: HTMLCanvasElement, meanings: Meanings): void
     if (!hand) return meanings.hover(at);
     if (down.size > 1) pinch(event.pointerId, at);
     else if (hand.button === 1) meanings.pan(at.x - hand.last.x, at.y - hand.last.y);
-    else if (!pinched && far(hand.start, at)) meanings.box(hand.start, at, { done: false, add: event.shiftKey });
+    else if (!hand.spent && isFar(hand.start, at)) {
+      clearTimeout(hand.long);
+      meanings.drag({ from: hand.start, last: hand.last, to: at, add: event.shiftKey, phase: "going" });
+    }
     hand.last = at;
   });
 
   const up = (event: PointerEvent) => {
     const hand = down.get(event.pointerId);
     down.delete(event.pointerId);
-    const wasPinched = pinched;
-    if (down.size === 0) pinched = false;
-    if (!hand || wasPinched || hand.button !== 0) return;
+    clearTimeout(hand?.long);
+    if (!hand || hand.spent || hand.button !== 0) return;
     const at = place(event);
-    const add = event.shiftKey;
-    if (event.type === "pointercancel" || !far(hand.start, at)) meanings.box(at, at, { done: false, add });
+    const drag = { from: hand.start, last: hand.last, to: at, add: event.shiftKey };
+    const isDrag = isFar(hand.start, at);
+    if (event.type === "pointercancel" || !isDrag) meanings.drag({ ...drag, phase: "given up" });
     if (event.type === "pointercancel") return;
-    if (far(hand.start, at)) meanings.box(hand.start, at, { done: true, add });
-    else meanings.point(at, { touch: hand.touch, add });
+    if (isDrag) meanings.drag({ ...drag, phase: "done" });
+    else click(event, at, hand.touch);
   };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);
@@ -70,6 +114,12 @@ export function followHands(canvas: HTMLCanvasElement, meanings: Meanings): void
     },
     { passive: false },
   );
+
+  function click(event: PointerEvent, at: Place, touch: boolean): void {
+    const isSecond = clicked && event.timeStamp - clicked.time < DOUBLE_MS && Math.hypot(clicked.at.x - at.x, clicked.at.y - at.y) < DOUBLE;
+    clicked = isSecond ? undefined : { at, time: event.timeStamp };
+    meanings.point(at, { touch, add: event.shiftKey, allOfKind: isSecond === true });
+  }
 
   /** Two fingers pan with their middle and zoom with their distance. */
   function pinch(moved: number, at: Place): void {
@@ -85,6 +135,6 @@ export function followHands(canvas: HTMLCanvasElement, meanings: Meanings): void
   }
 }
 
-function far(from: Place, to: Place): boolean {
+function isFar(from: Place, to: Place): boolean {
   return Math.hypot(to.x - from.x, to.y - from.y) > CLICK;
 }

@@ -4,19 +4,33 @@ import { isOwn } from "../seats.js";
 import { toast } from "../dom.js";
 import { explain, refusal } from "../words.js";
 import type { BoardContext } from "../match.js";
-import type { Place } from "./camera.js";
-import { kindOf, type Building, type Entity, type Kind, type Scene, type Unit } from "./scene.js";
+import {
+  areEnemies,
+  ECONOMY,
+  kindOf,
+  ROLES,
+  WORKER,
+  type Building,
+  type Entity,
+  type Kind,
+  type Place,
+  type Scene,
+  type Unit,
+} from "./scene.js";
 
 /** Units of one intent. */
 const UNITS_MAX = 32;
-const WORKER = "worker";
-/** The role of the workers. */
-const ECONOMY = "economy";
 /** How near a click has to be to mean a thing, in points. */
 const REACH = 75;
+/** Ticks that an order may take until the view shows it. */
+const ON_ITS_WAY = 8;
+
+/** What pointing at a place came to. */
+export type Meaning = "attack" | "order";
 
 export class Orders {
   readonly #context: BoardContext;
+  readonly #goals = new Map<string, Place & { readonly since: number }>();
 
   constructor(context: BoardContext) {
     this.#context = context;
@@ -36,31 +50,41 @@ export class Orders {
     return scene.units.filter((unit) => unit.side === scene.side && roles.has(kindOf(scene.map, unit.kind)?.role ?? ""));
   }
 
-  /** What pointing at a place means for the selected units: attack, gather or move. Returns whether it is hostile. */
-  point(scene: Scene, units: readonly Unit[], at: Place, fight: boolean): boolean {
-    const enemy = nearest([...scene.units, ...scene.buildings].filter((entity) => entity.side !== scene.side), at);
+  /** Where units were sent that are still on their way. */
+  goals(scene: Scene): ReadonlyMap<string, Place> {
+    const units = new Map(scene.units.map((unit) => [unit.id, unit]));
+    for (const [id, goal] of this.#goals) {
+      const unit = units.get(id);
+      if (!unit || (unit.order === "idle" && scene.tick > goal.since + ON_ITS_WAY)) this.#goals.delete(id);
+    }
+    return this.#goals;
+  }
+
+  /** What pointing at a place means for units: attack, gather, or go there, fighting on the way or not. */
+  point(scene: Scene, units: readonly Unit[], at: Place, fight: boolean): Meaning {
+    const enemy = nearest(enemiesIn(scene), at);
     const armed = units.filter((unit) => (kindOf(scene.map, unit.kind)?.damage ?? 0) > 0);
     if (enemy && armed.length > 0) {
-      this.#each(scene, armed, (ids) => ({ kind: "attack", units: ids, target: enemy.id }));
-      return true;
+      this.#each(scene, armed, at, (ids) => ({ kind: "attack", units: ids, target: enemy.id }));
+      return "attack";
     }
     const patch = nearest(
       scene.map.patchPlaces.filter((_, index) => (scene.patches[index] ?? 0) > 0),
       at,
     );
     const diggers = patch ? units.filter((unit) => unit.kind === WORKER) : [];
-    if (patch && diggers.length > 0) this.#each(scene, diggers, (ids) => ({ kind: "gather", units: ids, patch: patch.id }));
+    if (patch && diggers.length > 0) this.#each(scene, diggers, patch, (ids) => ({ kind: "gather", units: ids, patch: patch.id }));
     const others = units.filter((unit) => !diggers.includes(unit));
     const extent = scene.map.size * scene.map.tile - 1;
     const [x, y] = [at.x, at.y].map((value) => Math.min(extent, Math.max(0, Math.round(value))));
     // Workers do not fight, and their role knows no advance.
     const kind = (role: string) => (fight && role !== ECONOMY ? "advance" : "move");
-    this.#each(scene, others, (ids, role) => ({ kind: kind(role), units: ids, x, y }));
-    return false;
+    this.#each(scene, others, at, (ids, role) => ({ kind: kind(role), units: ids, x, y }));
+    return fight ? "attack" : "order";
   }
 
   stop(scene: Scene, units: readonly Unit[]): void {
-    this.#each(scene, units, (ids) => ({ kind: "stop", units: ids }));
+    this.#each(scene, units, undefined, (ids) => ({ kind: "stop", units: ids }));
   }
 
   /** Sends the nearest worker of the selection, or else of the side, to build. */
@@ -68,15 +92,19 @@ export class Orders {
     const centre = { x: (col + 0.5) * scene.map.tile, y: (row + 0.5) * scene.map.tile };
     const isWorker = (unit: Unit) => unit.kind === WORKER;
     const chosen = selected.filter(isWorker);
-    const worker = nearest(chosen.length > 0 ? chosen : this.mine(scene).filter(isWorker), centre, Infinity);
-    if (!worker) return toast("There is no worker to build it.", "error");
-    this.#send(ECONOMY, [{ kind: "build", unit: worker.id, building, col, row }]);
+    // A worker that already builds would leave its site.
+    const free = this.mine(scene).filter((unit) => isWorker(unit) && unit.order !== "build");
+    const worker = nearest(chosen.length > 0 ? chosen : free, centre, Infinity);
+    if (!worker) return toast("There is no worker free to build it.", "error");
+    this.#goals.set(worker.id, { ...centre, since: scene.tick });
+    void this.#send(ECONOMY, [{ kind: "build", unit: worker.id, building, col, row }]);
   }
 
-  /** Makes a unit where the queue is shortest. */
-  produce(scene: Scene, kind: Kind): void {
+  /** Makes a unit in this building, or where the queue is shortest. */
+  produce(scene: Scene, kind: Kind, preferred: Building | undefined): void {
     const makers = this.makers(scene, kind).sort((one, other) => (one.queue ?? 0) - (other.queue ?? 0));
-    if (makers[0]) this.#send(kind.role, [{ kind: "produce", building: makers[0].id, unit: kind.kind }]);
+    const maker = makers.find((one) => one.id === preferred?.id) ?? makers[0];
+    if (maker) void this.#send(kind.role, [{ kind: "produce", building: maker.id, unit: kind.kind }]);
   }
 
   /** The finished buildings that make a kind. */
@@ -85,12 +113,21 @@ export class Orders {
   }
 
   /** One intent for each role and each handful of units. */
-  #each(scene: Scene, units: readonly Unit[], intent: (ids: string[], role: string) => object): void {
-    for (const role of [ECONOMY, "ground", "air"]) {
+  #each(
+    scene: Scene,
+    units: readonly Unit[],
+    goal: Place | undefined,
+    intent: (ids: string[], role: string) => object,
+  ): void {
+    for (const unit of units) {
+      if (goal) this.#goals.set(unit.id, { x: goal.x, y: goal.y, since: scene.tick });
+      else this.#goals.delete(unit.id);
+    }
+    for (const role of ROLES) {
       const ids = units.filter((unit) => kindOf(scene.map, unit.kind)?.role === role).map((unit) => unit.id);
       const intents: object[] = [];
       for (let from = 0; from < ids.length; from += UNITS_MAX) intents.push(intent(ids.slice(from, from + UNITS_MAX), role));
-      if (intents.length > 0) this.#send(role, intents);
+      if (intents.length > 0) void this.#send(role, intents);
     }
   }
 
@@ -105,6 +142,12 @@ export class Orders {
   }
 }
 
+/** Everything in sight that the watched side fights. */
+function enemiesIn(scene: Scene): Entity[] {
+  const { side } = scene;
+  return side === undefined ? [] : [...scene.units, ...scene.buildings].filter((entity) => areEnemies(scene, side, entity.side));
+}
+
 /** The nearest of some things that is within reach. */
 export function nearest<Thing extends Place>(things: readonly Thing[], at: Place, reach = REACH): Thing | undefined {
   let best: Thing | undefined;
@@ -114,17 +157,4 @@ export function nearest<Thing extends Place>(things: readonly Thing[], at: Place
     if (distance <= bestDistance) [best, bestDistance] = [thing, distance];
   }
   return best;
-}
-
-/** What stands at a place, in words, for those who do not see the map. */
-export function describe(scene: Scene, at: Place): string {
-  const { tile } = scene.map;
-  const [col, row] = [Math.floor(at.x / tile), Math.floor(at.y / tile)];
-  const here = (entity: Entity) => Math.floor(entity.x / tile) === col && Math.floor(entity.y / tile) === row;
-  const names = [...scene.buildings, ...scene.units].filter(here).map((entity) => `${entity.side} ${entity.kind}`);
-  const patch = scene.map.patchPlaces.findIndex((place) => Math.floor(place.x / tile) === col && Math.floor(place.y / tile) === row);
-  const left = scene.patches[patch] ?? 0;
-  if (left > 0) names.push(`alloy, ${left} left`);
-  if (scene.map.terrain[row]?.[col] === "#") names.push("rock");
-  return `Column ${col + 1}, row ${row + 1}: ${names.length > 0 ? names.slice(0, 4).join(", ") : "nothing"}`;
 }

@@ -1,274 +1,227 @@
-/** Draws one moment of the map: ground, ore, buildings, units, effects, fog, and what the hand is doing. */
+/** Draws one moment of the map: ground, buildings, units, effects, fog, and what the hand is doing. */
 
-import type { Actor, Actors, Effect } from "./actors.js";
-import type { Camera, Place } from "./camera.js";
-import { palette, sideColours, type Palette } from "./palette.js";
-import { kindOf, type Building, type Scene, type Unit } from "./scene.js";
-import { drawShape } from "./shapes.js";
-import { drawTerrain } from "./terrain.js";
+import type { Actor } from "./actors.js";
+import type { Camera } from "./camera.js";
+import { drawEffect } from "./blasts.js";
+import type { Fog } from "./fog.js";
+import { Ground } from "./ground.js";
+import { drawHand, type Hand } from "./hand.js";
+import { palette, traceEmblem, type Palette } from "./palette.js";
+import type { Effect } from "./effects.js";
+import { isBuilding, type Building, type Place, type Scene, type Unit } from "./scene.js";
+import { Sprites, SPRITE_TILES } from "./sprites.js";
 
-/** What the hand is doing, in points of the map. */
-export interface Hand {
-  readonly selected: ReadonlySet<string>;
-  readonly box?: { readonly from: Place; readonly to: Place };
-  readonly ghost?: { readonly col: number; readonly row: number };
-  /** The keyboard's crosshair. */
-  readonly cursor?: Place;
-  /** Where an order went, and when. */
-  readonly mark?: { readonly at: Place; readonly since: number; readonly hostile: boolean };
+/** Units are drawn no smaller than this, in pixels of the page. */
+const SMALLEST = 19;
+/** Units are drawn larger than their shapes, so that they stand out from their plates. */
+const UNIT = 1.25;
+/** Tiles that a flying unit is above its plate. */
+const LIFT = 0.2;
+/** Ticks that a hit flashes. */
+const FLASH_TICKS = 1.6;
+
+/** What there is to draw. Places are in points. */
+export interface Moment {
+  readonly scene: Scene;
+  readonly actors: readonly Actor[];
+  readonly effects: readonly Effect[];
+  /** Enemy buildings that were seen and may stand there still. */
+  readonly remembered: Iterable<Building>;
+  /** None where nothing is hidden. */
+  readonly fog: Fog | undefined;
+  readonly hand: Hand;
+  readonly tick: number;
+  /** Milliseconds of the page's clock. */
+  readonly now: number;
 }
-
-/** Pixels of a tile in the fog, which is soft anyway. */
-const FOG_TILE = 10;
-const ORE_FULL = 1_000;
-const MARK_MS = 500;
 
 export class Painter {
   readonly #canvas: HTMLCanvasElement;
   readonly #pen: CanvasRenderingContext2D;
-  readonly #fog = document.createElement("canvas");
-  #terrain: HTMLCanvasElement | undefined;
-  #terrainOf: unknown[] = [];
+  readonly #ground = new Ground();
+  readonly #sprites = new Sprites();
+  /** Pixels of the canvas of a tile, and where the map begins. */
+  #tile = 20;
+  #left = 0;
+  #top = 0;
+  #ratio = 1;
+  #points = 100;
 
   constructor(canvas: HTMLCanvasElement) {
     this.#canvas = canvas;
-    const pen = canvas.getContext("2d");
+    const pen = canvas.getContext("2d", { alpha: false });
     if (!pen) throw new Error("this browser draws no canvas");
     this.#pen = pen;
   }
 
-  draw(scene: Scene, actors: Actors, camera: Camera, hand: Hand, now: number): void {
+  draw(moment: Moment, camera: Camera): void {
+    const { scene, actors, hand } = moment;
     const pen = this.#pen;
     const colours = palette();
-    const ratio = this.#canvas.width / Math.max(1, this.#canvas.clientWidth);
+    const { width, height } = this.#canvas;
+    this.#ratio = width / camera.pixels;
+    this.#points = scene.map.tile;
+    this.#tile = camera.scale * this.#ratio * scene.map.tile;
+    this.#left = -camera.corner.x * camera.scale * this.#ratio;
+    this.#top = -camera.corner.y * camera.scale * this.#ratio;
     pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
-    const { corner } = camera;
-    const scale = camera.scale * ratio * scene.map.tile;
-    // From here on one unit is one tile.
-    pen.setTransform(scale, 0, 0, scale, (-corner.x / scene.map.tile) * scale, (-corner.y / scene.map.tile) * scale);
-    pen.drawImage(this.#ground(scene, colours), 0, 0, scene.map.size, scene.map.size);
-    this.#ore(scene, colours);
-    const all = actors.at(now);
-    const tile = scene.map.tile;
-    for (const actor of all) if (actor.building) this.#building(actor, scene, hand, colours, now);
-    for (const actor of all) if (!actor.building && !actor.air) this.#unit(actor, scene, hand, colours, now);
-    for (const actor of all) if (actor.air) this.#unit(actor, scene, hand, colours, now);
-    for (const effect of actors.effects(now)) drawEffect(pen, effect, tile, now);
-    if (scene.side !== undefined) this.#drawFog(scene, all, colours);
-    this.#hand(hand, scene, now);
+    pen.drawImage(this.#ground.at(scene, camera, colours, width, height, this.#ratio), 0, 0);
+    for (const building of moment.remembered) this.#memory(building);
+    for (const actor of actors) if (isBuilding(actor.entity)) this.#building(actor, actor.entity, moment, colours);
+    for (const actor of actors) if (!isBuilding(actor.entity) && !actor.air) this.#unit(actor, actor.entity, moment, colours);
+    for (const actor of actors) if (!isBuilding(actor.entity) && actor.air) this.#unit(actor, actor.entity, moment, colours);
+    this.#useTiles();
+    for (const effect of moment.effects) drawEffect(pen, effect, this.#points, (moment.tick - effect.from) / effect.lasts);
+    if (moment.fog) this.#hide(moment.fog.at(moment.now, colours), scene.map.size);
+    drawHand(pen, hand, scene, actors, { thin: (1.5 * this.#ratio) / this.#tile, now: moment.now });
   }
 
-  #ground(scene: Scene, colours: Palette): HTMLCanvasElement {
-    if (!this.#terrain || this.#terrainOf[0] !== scene.map || this.#terrainOf[1] !== colours) {
-      this.#terrain = drawTerrain(scene.map, colours);
-      this.#terrainOf = [scene.map, colours];
+  /** From here on one unit of the pen is one tile of the map. */
+  #useTiles(): void {
+    this.#pen.setTransform(this.#tile, 0, 0, this.#tile, this.#left, this.#top);
+  }
+
+  /** Where a place is on the canvas, if it is on it or just beside it. */
+  #onCanvas(at: Place): readonly [number, number] | undefined {
+    const x = this.#left + (at.x / this.#points) * this.#tile;
+    const y = this.#top + (at.y / this.#points) * this.#tile;
+    const { width, height } = this.#canvas;
+    const beside = this.#tile * 1.5;
+    return x < -beside || y < -beside || x > width + beside || y > height + beside ? undefined : [x, y];
+  }
+
+  #picture(picture: HTMLCanvasElement, x: number, y: number, size: number, turn = 0): void {
+    const pen = this.#pen;
+    const [cos, sin] = turn === 0 ? [1, 0] : [Math.cos(turn), Math.sin(turn)];
+    pen.setTransform(cos, sin, -sin, cos, x, y);
+    const width = this.#tile * SPRITE_TILES * size;
+    pen.drawImage(picture, -width / 2, -width / 2, width, width);
+  }
+
+  #memory(building: Building): void {
+    const at = this.#onCanvas(building);
+    if (!at) return;
+    this.#pen.globalAlpha = 0.6;
+    this.#picture(this.#sprites.plate(building.side, plateOf(building.kind), this.#tile), ...at, 1);
+    this.#picture(this.#sprites.thing(building.kind, building.side, this.#tile), ...at, 1);
+    this.#pen.globalAlpha = 1;
+  }
+
+  #building(actor: Actor, building: Building, { hand }: Moment, colours: Palette): void {
+    const at = this.#onCanvas(actor);
+    if (!at) return;
+    const [x, y] = at;
+    const pen = this.#pen;
+    const radius = plateOf(building.kind);
+    this.#picture(this.#sprites.plate(building.side, radius, this.#tile), x, y, 1);
+    const picture = this.#sprites.thing(building.kind, building.side, this.#tile);
+    if (building.done < 100) this.#rise(picture, x, y, building.done / 100);
+    else this.#picture(picture, x, y, 1);
+    this.#flash(actor, picture, x, y, 1, 0);
+    const isSelected = hand.selected.has(building.id);
+    if (isSelected) this.#ring(building.side, x, y, radius * 1.12);
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    this.#health(actor, x, y - this.#tile * (radius + 0.02), isSelected, building.done >= 100);
+    if (building.done < 100) this.#bar(x, y + this.#tile * radius, building.done / 100, "#dfe6f2");
+    else if (building.making !== undefined) this.#production(x, y + this.#tile * (radius + 0.04), building, colours);
+  }
+
+  /** What is built comes up from the ground. */
+  #rise(picture: HTMLCanvasElement, x: number, y: number, done: number): void {
+    const pen = this.#pen;
+    pen.globalAlpha = 0.3;
+    this.#picture(picture, x, y, 1);
+    pen.globalAlpha = 1;
+    const width = this.#tile * SPRITE_TILES;
+    // The shape itself is in the middle half of its picture.
+    const hidden = picture.height * (0.22 + 0.56 * (1 - done));
+    const top = (hidden / picture.height) * width;
+    pen.drawImage(picture, 0, hidden, picture.width, picture.height - hidden, -width / 2, top - width / 2, width, width - top);
+  }
+
+  #unit(actor: Actor, unit: Unit, { hand, tick }: Moment, colours: Palette): void {
+    const at = this.#onCanvas(actor);
+    if (!at) return;
+    const [x, y] = at;
+    const size = Math.max(1, (SMALLEST * this.#ratio) / this.#tile);
+    const high = actor.air ? y - this.#tile * size * (LIFT + Math.sin(tick * 0.35 + x) * 0.02) : y;
+    this.#picture(this.#sprites.plate(unit.side, actor.air ? 0.26 : 0.38, this.#tile * size), x, y, size);
+    const isSelected = hand.selected.has(unit.id);
+    if (isSelected) this.#ring(unit.side, x, y, 0.46 * size);
+    const picture = this.#sprites.thing(unit.kind, unit.side, this.#tile * size, UNIT);
+    this.#picture(picture, x, high, size, actor.heading);
+    this.#flash(actor, picture, x, high, size, actor.heading);
+    const pen = this.#pen;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    if ((unit.load ?? 0) > 0) {
+      const width = this.#tile * size * 0.2;
+      pen.fillStyle = colours.oreLight;
+      pen.fillRect(x - width / 2, high - this.#tile * size * 0.36, width, width);
     }
-    return this.#terrain;
+    this.#health(actor, x, high - this.#tile * size * 0.42, isSelected, true);
   }
 
-  #ore(scene: Scene, colours: Palette): void {
+  #flash(actor: Actor, picture: HTMLCanvasElement, x: number, y: number, size: number, turn: number): void {
+    if (actor.hurt < 0 || actor.hurt > FLASH_TICKS) return;
     const pen = this.#pen;
-    for (const [index, place] of scene.map.patchPlaces.entries()) {
-      const left = scene.patches[index] ?? 0;
-      if (left <= 0) continue;
-      const size = 0.45 + 0.55 * Math.min(1, left / ORE_FULL);
-      const [x, y] = [place.x / scene.map.tile, place.y / scene.map.tile];
-      for (const [dx, dy, tall] of [[-0.2, 0.12, 0.42], [0.18, 0.16, 0.36], [0, -0.04, 0.62]] as const) {
-        const [cx, cy, h] = [x + dx * size, y + dy * size, tall * size];
-        pen.fillStyle = colours.ore;
-        pen.beginPath();
-        pen.moveTo(cx, cy - h / 2);
-        pen.lineTo(cx + h * 0.3, cy);
-        pen.lineTo(cx, cy + h / 2);
-        pen.lineTo(cx - h * 0.3, cy);
-        pen.fill();
-        pen.fillStyle = colours.oreLight;
-        pen.beginPath();
-        pen.moveTo(cx, cy - h / 2);
-        pen.lineTo(cx + h * 0.06, cy);
-        pen.lineTo(cx - h * 0.3, cy);
-        pen.fill();
-      }
-    }
+    pen.globalCompositeOperation = "lighter";
+    pen.globalAlpha = 1 - actor.hurt / FLASH_TICKS;
+    this.#picture(picture, x, y, size, turn);
+    pen.globalAlpha = 1;
+    pen.globalCompositeOperation = "source-over";
   }
 
-  #building(actor: Actor, scene: Scene, hand: Hand, colours: Palette, now: number): void {
-    const building = actor.entity as Building;
+  /** What is selected has a white outline of its side's shape. */
+  #ring(side: string, x: number, y: number, radius: number): void {
     const pen = this.#pen;
-    const [fill, light] = sideColours(building.side);
-    this.#at(actor, scene, 1.05, 0, () => {
-      shadow(pen, building.kind === "base" ? 0.66 : 0.5);
-      if (building.done < 100) pen.globalAlpha = 0.35 + building.done / 250;
-      drawShape(pen, building.kind, fill, light, colours.ink);
-      flash(pen, actor, now, 0.5);
-    });
-    this.#bars(actor, scene, hand.selected.has(building.id), building.kind === "base" ? 0.62 : 0.5);
-  }
-
-  #unit(actor: Actor, scene: Scene, hand: Hand, colours: Palette, now: number): void {
-    const unit = actor.entity as Unit;
-    const pen = this.#pen;
-    const [fill, light] = sideColours(unit.side);
-    const lift = actor.air ? 0.16 + Math.sin(now / 420 + actor.entity.x) * 0.02 : 0;
-    const size = Math.max(1, 15 / (pen.getTransform().a || 1));
-    if (hand.selected.has(unit.id)) this.#ring(actor, scene, size);
-    if (actor.air) this.#at(actor, scene, size, 0, () => shadow(pen, 0.26));
-    this.#at({ ...actor, y: actor.y - lift * scene.map.tile }, scene, size, actor.heading, () => {
-      drawShape(pen, unit.kind, fill, light, colours.ink);
-      flash(pen, actor, now, 0.3);
-      if ((unit.load ?? 0) > 0) {
-        pen.fillStyle = colours.oreLight;
-        pen.fillRect(-0.34, -0.08, 0.16, 0.16);
-      }
-    });
-    this.#bars(actor, scene, hand.selected.has(unit.id), 0.34 * size + lift);
-  }
-
-  #at(actor: Actor, scene: Scene, size: number, turn: number, draw: () => void): void {
-    const pen = this.#pen;
-    pen.save();
-    pen.translate(actor.x / scene.map.tile, actor.y / scene.map.tile);
-    pen.scale(size, size);
-    pen.rotate(turn);
-    draw();
-    pen.restore();
-  }
-
-  #ring(actor: Actor, scene: Scene, size: number): void {
-    const pen = this.#pen;
-    pen.strokeStyle = "#fff";
-    pen.lineWidth = 0.07 * size;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.beginPath();
-    pen.arc(actor.x / scene.map.tile, actor.y / scene.map.tile, 0.44 * size, 0, Math.PI * 2);
+    traceEmblem(pen, side, x, y, radius * this.#tile);
+    pen.lineWidth = 4 * this.#ratio;
+    pen.strokeStyle = "rgba(0, 0, 0, 0.55)";
+    pen.stroke();
+    pen.lineWidth = 2 * this.#ratio;
+    pen.strokeStyle = "#fff";
     pen.stroke();
   }
 
-  /** Hit points where they matter, and how far a building or its product is. */
-  #bars(actor: Actor, scene: Scene, selected: boolean, above: number): void {
-    const { entity } = actor;
-    const full = kindOf(scene.map, entity.kind)?.hp ?? entity.hp;
-    const [x, y] = [actor.x / scene.map.tile, actor.y / scene.map.tile - above - 0.16];
-    const health = Math.min(1, entity.hp / full);
-    if (selected || (health < 1 && !("done" in entity && entity.done < 100))) {
-      this.#bar(x, y, health, health > 0.6 ? "#46d17f" : health > 0.3 ? "#f3b33d" : "#f2555a");
+  /** Hit points are shown where they matter. */
+  #health(actor: Actor, x: number, y: number, isSelected: boolean, isFinished: boolean): void {
+    const health = Math.min(1, Math.max(0, actor.hp / (actor.kind?.hp ?? actor.hp)));
+    if (!isSelected && (health >= 1 || !isFinished)) return;
+    this.#bar(x, y - this.#tile * 0.12, health, health > 0.6 ? "#46d17f" : health > 0.3 ? "#f3b33d" : "#f2555a");
+  }
+
+  /** How far the unit in work is, and how many wait. */
+  #production(x: number, y: number, building: Building, { ink }: Palette): void {
+    this.#bar(x, y, (building.ready ?? 0) / 100, "#8ab4ff");
+    const pen = this.#pen;
+    const width = Math.max(2, this.#tile * 0.12);
+    for (let waiting = 1; waiting < (building.queue ?? 0); waiting += 1) {
+      const left = x - this.#tile * 0.4 + (waiting - 1) * width * 1.5;
+      pen.fillStyle = ink;
+      pen.fillRect(left - 1, y + this.#tile * 0.13 - 1, width + 2, width + 2);
+      pen.fillStyle = "#8ab4ff";
+      pen.fillRect(left, y + this.#tile * 0.13, width, width);
     }
-    if (!("done" in entity)) return;
-    if (entity.done < 100) this.#bar(x, y, entity.done / 100, "#dfe6f2");
-    else if (entity.making !== undefined && entity.ready !== undefined) this.#bar(x, y + above * 2 + 0.3, entity.ready / 100, "#8ab4ff");
   }
 
   #bar(x: number, y: number, share: number, colour: string): void {
     const pen = this.#pen;
-    pen.fillStyle = "rgba(0, 0, 0, 0.6)";
-    pen.fillRect(x - 0.4, y - 0.06, 0.8, 0.13);
+    const [width, height] = [Math.max(14 * this.#ratio, this.#tile * 0.8), Math.max(3 * this.#ratio, this.#tile * 0.1)];
+    pen.fillStyle = "rgba(0, 0, 0, 0.65)";
+    pen.fillRect(x - width / 2 - 1, y - 1, width + 2, height + 2);
     pen.fillStyle = colour;
-    pen.fillRect(x - 0.37, y - 0.035, 0.74 * share, 0.08);
+    pen.fillRect(x - width / 2, y, width * share, height);
   }
 
-  /** Everything dark but the circles that the side's own units and buildings see. */
-  #drawFog(scene: Scene, all: readonly Actor[], colours: Palette): void {
-    const { size, tile } = scene.map;
-    const edge = size * FOG_TILE;
-    if (this.#fog.width !== edge) this.#fog.width = this.#fog.height = edge;
-    const pen = this.#fog.getContext("2d");
-    if (!pen) return;
-    pen.globalCompositeOperation = "source-over";
-    pen.clearRect(0, 0, edge, edge);
-    pen.fillStyle = colours.fog;
-    pen.fillRect(0, 0, edge, edge);
-    pen.globalCompositeOperation = "destination-out";
-    for (const { entity, x, y } of all) {
-      if (entity.side !== scene.side) continue;
-      const radius = ((kindOf(scene.map, entity.kind)?.sight ?? 5) + 0.5) * FOG_TILE;
-      const [cx, cy] = [(x / tile) * FOG_TILE, (y / tile) * FOG_TILE];
-      const soft = pen.createRadialGradient(cx, cy, radius * 0.84, cx, cy, radius);
-      soft.addColorStop(0, "#000");
-      soft.addColorStop(1, "transparent");
-      pen.fillStyle = soft;
-      pen.fillRect(cx - radius, cy - radius, radius * 2, radius * 2);
-    }
-    this.#pen.drawImage(this.#fog, 0, 0, size, size);
-  }
-
-  #hand(hand: Hand, scene: Scene, now: number): void {
-    const pen = this.#pen;
-    const tile = scene.map.tile;
-    const thin = 1.5 / (pen.getTransform().a || 1);
-    if (hand.ghost) {
-      const free = scene.map.terrain[hand.ghost.row]?.[hand.ghost.col] === ".";
-      pen.fillStyle = free ? "rgba(90, 220, 150, 0.4)" : "rgba(240, 80, 80, 0.45)";
-      pen.fillRect(hand.ghost.col, hand.ghost.row, 1, 1);
-    }
-    if (hand.box) {
-      const { from, to } = hand.box;
-      pen.strokeStyle = "#fff";
-      pen.fillStyle = "rgba(255, 255, 255, 0.12)";
-      pen.lineWidth = thin;
-      pen.beginPath();
-      pen.rect(from.x / tile, from.y / tile, (to.x - from.x) / tile, (to.y - from.y) / tile);
-      pen.fill();
-      pen.stroke();
-    }
-    const age = hand.mark ? (now - hand.mark.since) / MARK_MS : 1;
-    if (hand.mark && age < 1) {
-      pen.strokeStyle = hand.mark.hostile ? "#ff7a76" : "#7dffb5";
-      pen.globalAlpha = 1 - age;
-      pen.lineWidth = thin * 1.5;
-      pen.beginPath();
-      pen.arc(hand.mark.at.x / tile, hand.mark.at.y / tile, 0.2 + 0.5 * age, 0, Math.PI * 2);
-      pen.stroke();
-      pen.globalAlpha = 1;
-    }
-    if (hand.cursor) {
-      pen.strokeStyle = "#fff";
-      pen.lineWidth = thin * 1.5;
-      pen.strokeRect(Math.floor(hand.cursor.x / tile), Math.floor(hand.cursor.y / tile), 1, 1);
-    }
+  #hide(fog: HTMLCanvasElement, size: number): void {
+    this.#pen.imageSmoothingEnabled = true;
+    this.#pen.drawImage(fog, 0, 0, size, size);
   }
 }
 
-function shadow(pen: CanvasRenderingContext2D, radius: number): void {
-  pen.fillStyle = "rgba(0, 0, 0, 0.28)";
-  pen.beginPath();
-  pen.ellipse(0.03, 0.1, radius, radius * 0.86, 0, 0, Math.PI * 2);
-  pen.fill();
-}
-
-function flash(pen: CanvasRenderingContext2D, actor: Actor, now: number, radius: number): void {
-  const share = 1 - (now - actor.hurtAt) / 160;
-  if (share <= 0) return;
-  pen.fillStyle = `rgba(255, 255, 255, ${0.6 * share})`;
-  pen.beginPath();
-  pen.arc(0, 0, radius, 0, Math.PI * 2);
-  pen.fill();
-}
-
-function drawEffect(pen: CanvasRenderingContext2D, effect: Effect, tile: number, now: number): void {
-  const age = (now - effect.from) / effect.lasts;
-  const [fill, light] = sideColours(effect.side);
-  const [x, y, toX, toY] = [effect.x / tile, effect.y / tile, effect.toX / tile, effect.toY / tile];
-  pen.save();
-  pen.globalAlpha = 1 - age;
-  if (effect.kind === "shot") {
-    pen.strokeStyle = light;
-    pen.lineWidth = 0.08;
-    pen.beginPath();
-    pen.moveTo(x + (toX - x) * age, y + (toY - y) * age);
-    pen.lineTo(x + (toX - x) * Math.min(1, age + 0.35), y + (toY - y) * Math.min(1, age + 0.35));
-    pen.stroke();
-  } else {
-    const radius = effect.size * (0.2 + 0.7 * age);
-    pen.fillStyle = light;
-    pen.strokeStyle = fill;
-    pen.lineWidth = 0.12 * (1 - age);
-    pen.beginPath();
-    pen.arc(x, y, radius, 0, Math.PI * 2);
-    pen.stroke();
-    for (let spark = 0; spark < 8; spark += 1) {
-      const angle = (spark / 8) * Math.PI * 2 + effect.x;
-      pen.fillRect(x + Math.cos(angle) * radius * 1.15 - 0.05, y + Math.sin(angle) * radius * 1.15 - 0.05, 0.1, 0.1);
-    }
-  }
-  pen.restore();
+/** How wide the plate under a building is, in tiles from its middle. */
+function plateOf(kind: string): number {
+  return kind === "base" ? 0.76 : 0.6;
 }

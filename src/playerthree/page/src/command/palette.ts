@@ -7,8 +7,14 @@ export interface Palette {
   readonly rockEdge: string;
   readonly ore: string;
   readonly oreLight: string;
-  readonly fog: string;
+  /** Red, green and blue of what is not in sight. */
+  readonly fog: readonly [number, number, number];
+  /** Around the map. */
+  readonly outside: string;
   readonly ink: string;
+  readonly shadow: string;
+  /** Which of a side's two colours stands out from the ground. */
+  readonly plateEdge: "light" | "fill";
   readonly grid: string;
 }
 
@@ -19,8 +25,11 @@ const DARK: Palette = {
   rockEdge: "#10161e",
   ore: "#2bb8a3",
   oreLight: "#8ff0df",
-  fog: "rgba(5, 8, 14, 0.66)",
+  fog: [6, 9, 15],
+  outside: "#0b0f15",
   ink: "#0a0f16",
+  shadow: "rgba(0, 0, 0, 0.45)",
+  plateEdge: "light",
   grid: "rgba(255, 255, 255, 0.022)",
 };
 
@@ -31,8 +40,11 @@ const LIGHT: Palette = {
   rockEdge: "#7d755f",
   ore: "#12907c",
   oreLight: "#57d6c1",
-  fog: "rgba(70, 68, 84, 0.50)",
+  fog: [62, 60, 74],
+  outside: "#d4d0c2",
   ink: "#2b2a33",
+  shadow: "rgba(40, 35, 20, 0.30)",
+  plateEdge: "fill",
   grid: "rgba(60, 50, 20, 0.045)",
 };
 
@@ -43,6 +55,13 @@ const SIDES: { readonly [side: string]: readonly [fill: string, light: string] }
   gold: ["#eda100", "#ffe3a1"],
 };
 const OTHER = ["#8b8fa3", "#dfe1ea"] as const;
+
+/** The shape of each side's mark, as corners of a ring; none for a circle. Colours alone do not tell sides apart. */
+const EMBLEMS: { readonly [side: string]: { readonly corners: number; readonly turn: number } } = {
+  blue: { corners: 4, turn: Math.PI / 4 },
+  green: { corners: 3, turn: -Math.PI / 2 },
+  gold: { corners: 4, turn: 0 },
+};
 
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 
@@ -59,4 +78,18 @@ export function onPaletteChange(callback: () => void): () => void {
 /** A side's colour and a light tint of it. */
 export function sideColours(side: string): readonly [fill: string, light: string] {
   return SIDES[side] ?? OTHER;
+}
+
+/** Adds the outline of a side's mark to a path: red a circle, blue a square, green a triangle, gold a diamond. */
+export function traceEmblem(path: CanvasPath, side: string, x: number, y: number, radius: number): void {
+  const emblem = EMBLEMS[side];
+  if (!emblem) return path.arc(x, y, radius * 0.9, 0, Math.PI * 2);
+  const reach = radius * (emblem.corners === 3 ? 1.25 : 1.1);
+  for (let corner = 0; corner < emblem.corners; corner += 1) {
+    const angle = emblem.turn + (corner / emblem.corners) * Math.PI * 2;
+    const [cx, cy] = [x + Math.cos(angle) * reach, y + Math.sin(angle) * reach];
+    if (corner === 0) path.moveTo(cx, cy);
+    else path.lineTo(cx, cy);
+  }
+  path.closePath();
 }

@@ -1,167 +1,166 @@
-/** The controls under the map: what is selected, what can be made, and for everybody the purse, the clock and the score. */
+/** The controls of a player: what is selected, what it is to do, what can be made, and which roles one commands. */
 
+import type { Connection } from "playerthree-client";
 import { el, fill, say } from "../dom.js";
-import { sideDot } from "../seats.js";
+import { isOwn, takeSeat } from "../seats.js";
 import { capital } from "../words.js";
-import type { Orders } from "./orders.js";
-import type { Kind, Scene, Unit } from "./scene.js";
-
-/** What the panel asks of the board. */
-export interface PanelActions {
-  select(units: readonly Unit[]): void;
-  stop(): void;
-  place(kind: string | undefined): void;
-}
-
-const TICKS_A_SECOND = 10;
+import type { Commander } from "./commander.js";
+import { icon } from "./icon.js";
+import { Makers } from "./makers.js";
+import { ECONOMY, kindOf, type Building, type Scene, type Unit } from "./scene.js";
 
 export class Panel {
   readonly element = el("section", { class: "card panel", "aria-label": "Orders" });
-  readonly #orders: Orders;
-  readonly #actions: PanelActions;
+  readonly #commander: Commander;
+  readonly #connection: Connection;
   readonly #groups = el("div", { class: "row wrap", role: "group", "aria-label": "Select" });
-  readonly #making = el("div", { class: "makers", role: "group", "aria-label": "Make" });
-  readonly #chosen = el("span", { class: "chosen", role: "status" });
-  readonly #stop = el("button", { type: "button", class: "small" }, "Stop");
-  readonly #none = el("button", { type: "button", class: "small" }, "Deselect");
-  readonly #fight = el("input", { type: "checkbox" });
+  readonly #chosen = el("p", { class: "chosen", role: "status" });
+  readonly #picked = el("ul", { class: "picked", "aria-label": "Selected" });
+  readonly #advance = command("Attack-move", "a", "Go there and fight what is on the way");
+  readonly #stop = command("Hold", "s", "Stand, and shoot what comes in range");
+  readonly #rally = command("Rally point", "", "Where its new units go");
+  readonly #none = command("Deselect", "esc", "Select nothing");
+  readonly #roles = el("div", { class: "roles", role: "group", "aria-label": "Roles" });
+  readonly #makers: Makers;
   #scene: Scene | undefined;
   #shape = "";
+  #pickedShape = "";
+  #rolesShape = "";
 
-  constructor(orders: Orders, actions: PanelActions) {
-    this.#orders = orders;
-    this.#actions = actions;
-    this.#stop.addEventListener("click", () => actions.stop());
-    this.#none.addEventListener("click", () => actions.select([]));
-    const fight = el("label", { class: "check" }, this.#fight, "Fight on the way");
-    const row = el("div", { class: "row wrap" }, this.#stop, this.#none, fight);
-    fill(this.element, this.#chosen, this.#groups, row, this.#making);
-  }
-
-  /** Whether moving units engage what they meet. */
-  get fight(): boolean {
-    return this.#fight.checked;
-  }
-
-  draw(scene: Scene, selected: readonly Unit[], placing: string | undefined): void {
-    this.#scene = scene;
-    this.#layOut(scene);
-    const mine = this.#orders.mine(scene);
-    for (const button of this.#groups.querySelectorAll("button")) this.#drawGroup(button, mine);
-    for (const button of this.#making.querySelectorAll("button")) this.#drawMaker(button, scene, placing);
-    this.#stop.disabled = this.#none.disabled = selected.length === 0;
-    say(this.#chosen, placing ? `Choose a tile for the ${placing}.` : summary(selected));
-  }
-
-  /** The buttons change only with the roles one holds. */
-  #layOut(scene: Scene): void {
-    const roles = this.#orders.roles();
-    const shape = [...roles].sort().join();
-    if (shape === this.#shape) return;
-    this.#shape = shape;
-    const kinds = scene.map.kinds.filter((kind) => roles.has(kind.role));
-    const units = kinds.filter((kind) => kind.speed > 0);
-    fill(this.#groups, ...["all", "idle", ...units.map((kind) => kind.kind)].map((group) => this.#group(group)));
-    const buildings = roles.has("economy") ? scene.map.kinds.filter((kind) => kind.speed === 0) : [];
-    const makers = (title: string, some: readonly Kind[]) =>
-      some.length > 0 && el("div", { class: "makerrow" }, el("span", { class: "dim" }, title), ...some.map((kind) => this.#maker(kind)));
-    fill(this.#making, makers("Units", units), makers("Buildings", buildings));
-  }
-
-  #group(group: string): HTMLElement {
-    const button = el("button", { type: "button", class: "small", "data-group": group });
-    button.addEventListener("click", () => {
-      if (this.#scene) this.#actions.select(this.#orders.mine(this.#scene).filter((unit) => belongs(unit, group)));
+  /** `minimap` stands in it; `look` is called with a building that somebody wants to see. */
+  constructor(commander: Commander, connection: Connection, minimap: HTMLElement, look: (building: Building) => void) {
+    this.#commander = commander;
+    this.#connection = connection;
+    this.#makers = new Makers(commander, look);
+    this.#advance.addEventListener("click", () => commander.begin({ kind: "advance" }));
+    this.#stop.addEventListener("click", () => commander.stop());
+    this.#none.addEventListener("click", () => commander.cancel());
+    this.#rally.addEventListener("click", () => {
+      const building = commander.building();
+      if (building) commander.begin({ kind: "rally", building: building.id });
     });
-    return button;
-  }
-
-  #drawGroup(button: HTMLButtonElement, mine: readonly Unit[]): void {
-    const group = button.dataset.group ?? "";
-    const count = mine.filter((unit) => belongs(unit, group)).length;
-    say(button, `${group === "all" ? "All" : capital(group)} ${count}`);
-    button.disabled = count === 0;
-    button.hidden = count === 0 && group !== "all" && group !== "idle";
-  }
-
-  #maker(kind: Kind): HTMLElement {
-    const price = [
-      kind.alloy > 0 && el("span", { class: "price ore" }, String(kind.alloy)),
-      kind.energy > 0 && el("span", { class: "price zap" }, String(kind.energy)),
-    ];
-    const button = el("button", { type: "button", class: "maker", "data-make": kind.kind }, el("span", {}, capital(kind.kind)), ...price);
-    button.addEventListener("click", () => {
-      if (button.getAttribute("aria-disabled") === "true" || !this.#scene) return;
-      if (kind.speed > 0) this.#orders.produce(this.#scene, kind);
-      else this.#actions.place(button.getAttribute("aria-pressed") === "true" ? undefined : kind.kind);
-    });
-    return button;
-  }
-
-  #drawMaker(button: HTMLButtonElement, scene: Scene, placing: string | undefined): void {
-    const kind = scene.map.kinds.find((one) => one.kind === button.dataset.make);
-    if (!kind) return;
-    const why = this.#obstacle(scene, kind);
-    button.setAttribute("aria-disabled", String(why !== undefined));
-    button.title = why ?? (kind.speed > 0 ? `Made in the ${kind.maker}` : "Built by a worker");
-    if (kind.speed === 0) button.setAttribute("aria-pressed", String(placing === kind.kind));
-  }
-
-  #obstacle(scene: Scene, kind: Kind): string | undefined {
-    if (kind.speed > 0 && this.#orders.makers(scene, kind).length === 0) return `Needs a ${kind.maker}`;
-    if ((scene.alloy ?? 0) < kind.alloy) return "Not enough alloy";
-    if ((scene.energy ?? 0) < kind.energy) return "Not enough energy";
-    return undefined;
-  }
-}
-
-/** The strip over the map: purse and clock for a side, the score of all for an observer. */
-export class Gauges {
-  readonly element = el("div", { class: "gauges" });
-  readonly #alloy = el("b", { "data-gauge": "alloy" });
-  readonly #energy = el("b", { "data-gauge": "energy" });
-  readonly #army = el("b");
-  readonly #clock = el("b", { class: "clock" });
-  readonly #standings = el("span", { class: "standings" });
-  #shown = "";
-
-  constructor(observes: boolean) {
-    const gauge = (kind: string, label: string, value: HTMLElement) =>
-      el("span", { class: `gauge ${kind}` }, el("span", { class: "dim" }, label), value);
-    const purse = [gauge("ore", "Alloy", this.#alloy), gauge("zap", "Energy", this.#energy), gauge("army", "Units", this.#army)];
-    const time = gauge("time", "Time left", this.#clock);
-    fill(this.element, ...(observes ? [] : purse), time, el("span", { class: "spacer" }), this.#standings);
+    const orders = el("div", { class: "row wrap", role: "group", "aria-label": "Commands" }, this.#advance, this.#stop, this.#rally, this.#none);
+    const selected = el("div", { class: "selected" }, this.#chosen, this.#picked, orders);
+    fill(this.element, el("div", { class: "deck" }, minimap, selected), this.#groups, this.#makers.element, this.#makers.queues, this.#roles);
   }
 
   draw(scene: Scene): void {
-    say(this.#alloy, String(scene.alloy ?? 0));
-    say(this.#energy, String(scene.energy ?? 0));
-    say(this.#army, String(scene.units.filter((unit) => unit.side === scene.side).length));
-    const left = Math.max(0, Math.ceil((scene.map.maxTicks - scene.tick) / TICKS_A_SECOND));
-    say(this.#clock, `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`);
-    const next = JSON.stringify(scene.sides);
-    if (next === this.#shown) return;
-    this.#shown = next;
-    fill(this.#standings, ...scene.sides.map(standing));
+    this.#scene = scene;
+    const { mode } = this.#commander;
+    const units = this.#commander.units();
+    const building = this.#commander.building();
+    this.#drawGroups(scene);
+    this.#drawPicked(scene, units);
+    this.#makers.draw(scene);
+    this.#drawRoles(scene);
+    const armed = units.some((unit) => (kindOf(scene.map, unit.kind)?.damage ?? 0) > 0);
+    this.#advance.disabled = !armed;
+    this.#stop.disabled = units.length === 0;
+    this.#rally.hidden = !building || !this.#commander.mayRally(scene, building);
+    this.#none.disabled = this.#commander.selection.ids.size === 0 && !mode;
+    this.#advance.setAttribute("aria-pressed", String(mode?.kind === "advance"));
+    this.#rally.setAttribute("aria-pressed", String(mode?.kind === "rally"));
+    say(this.#chosen, this.#text(scene, units));
+  }
+
+  #text(scene: Scene, units: readonly Unit[]): string {
+    const { mode } = this.#commander;
+    if (mode?.kind === "build") return `Choose a tile for the ${mode.building}.`;
+    if (mode?.kind === "advance") return "Choose where to fight to.";
+    if (mode?.kind === "rally") return "Choose where new units go.";
+    if (units.length > 0) return `Selected: ${counted(units)}`;
+    return inspect(scene, this.#commander) ?? "Nothing selected";
+  }
+
+  /** A button for each group that has somebody; they change with the roles one holds. */
+  #drawGroups(scene: Scene): void {
+    const roles = this.#commander.orders.roles();
+    const kinds = scene.map.kinds.filter((kind) => kind.speed > 0 && roles.has(kind.role)).map(({ kind }) => kind);
+    const groups = ["all", "idle", ...([...roles].some((role) => role !== ECONOMY) ? ["army"] : []), ...kinds];
+    const shape = groups.join();
+    if (shape !== this.#shape) fill(this.#groups, ...groups.map((group) => this.#group(group, scene)));
+    this.#shape = shape;
+    const mine = this.#commander.orders.mine(scene);
+    for (const button of this.#groups.querySelectorAll("button")) {
+      const group = button.dataset.group ?? "";
+      const count = members(scene, mine, group).length;
+      const text = button.lastElementChild;
+      if (text) say(text, `${capital(group)} ${count}`);
+      button.disabled = count === 0;
+      button.hidden = count === 0 && kinds.includes(group);
+    }
+  }
+
+  #group(group: string, scene: Scene): HTMLElement {
+    const picture = kindOf(scene.map, group) !== undefined && icon(group, scene.side ?? "");
+    const button = el("button", { type: "button", class: "small", "data-group": group }, picture, el("span", {}));
+    button.addEventListener("click", () => {
+      if (this.#scene) this.#commander.select(members(this.#scene, this.#commander.orders.mine(this.#scene), group));
+    });
+    return button;
+  }
+
+  /** What is selected, kind by kind, in words. A kind can be picked out of it. */
+  #drawPicked(scene: Scene, units: readonly Unit[]): void {
+    const kinds = [...new Set(units.map(({ kind }) => kind))];
+    const shape = kinds.join();
+    if (shape !== this.#pickedShape) fill(this.#picked, ...kinds.map((kind) => el("li", {}, this.#picker(kind, scene))));
+    this.#pickedShape = shape;
+    for (const button of this.#picked.querySelectorAll("button")) {
+      const some = units.filter(({ kind }) => kind === button.dataset.kind);
+      const full = some.length * (kindOf(scene.map, button.dataset.kind ?? "")?.hp ?? 1);
+      const health = Math.round((some.reduce((sum, { hp }) => sum + hp, 0) / Math.max(1, full)) * 100);
+      const text = button.lastElementChild;
+      if (text) say(text, `${some.length} ${button.dataset.kind}${some.length > 1 ? "s" : ""}, ${health}%`);
+    }
+  }
+
+  #picker(kind: string, scene: Scene): HTMLElement {
+    const button = el("button", { type: "button", class: "small", "data-kind": kind, title: `Only the ${kind}s` }, icon(kind, scene.side ?? ""), el("span", {}));
+    button.addEventListener("click", () => this.#commander.select(this.#commander.units().filter((unit) => unit.kind === kind)));
+    return button;
+  }
+
+  /** The roles one commands, and those one may take over from a bot. */
+  #drawRoles(scene: Scene): void {
+    const held = this.#commander.orders.roles();
+    const free = this.#connection.seats.filter((seat) => seat.team === scene.side && seat.open && !isOwn(seat));
+    const shape = JSON.stringify([[...held], free.map(({ role }) => role)]);
+    if (shape === this.#rolesShape) return;
+    this.#rolesShape = shape;
+    const take = free.map((seat) => {
+      const button = el("button", { type: "button", class: "small", "data-take": seat.role }, `Command ${seat.role} too`);
+      button.addEventListener("click", () => void takeSeat(this.#connection, seat));
+      return button;
+    });
+    fill(this.#roles, el("span", { class: "dim" }, `You command ${[...held].join(", ")}`), ...take);
   }
 }
 
-function standing({ side, outcome, alloy, energy, destroyed, lost }: Scene["sides"][number]): HTMLElement {
-  const figure = (kind: string, title: string, value: number | undefined) =>
-    value !== undefined && el("span", { class: `price ${kind}`, title, "aria-label": `${value} ${title}` }, String(value));
-  const figures = [figure("ore", "alloy", alloy), figure("zap", "energy", energy), figure("kills", "destroyed", destroyed), figure("losses", "lost", lost)];
-  const text = outcome === "running" ? figures : [outcome];
-  const props = { class: outcome === "running" ? "standing" : "standing out", role: "group", "aria-label": side };
-  return el("span", props, sideDot(side), el("b", {}, capital(side)), ...text);
+function command(text: string, key: string, title: string): HTMLButtonElement {
+  return el("button", { type: "button", class: "small", title }, text, key !== "" && el("kbd", { "aria-hidden": "true" }, key));
 }
 
-function belongs(unit: Unit, group: string): boolean {
-  return group === "all" || (group === "idle" ? unit.order === "idle" : unit.kind === group);
+/** The units of a group: all, the idle ones, those with weapons, or a kind. */
+export function members(scene: Scene, units: readonly Unit[], group: string): Unit[] {
+  if (group === "all") return [...units];
+  if (group === "idle") return units.filter((unit) => unit.order === "idle");
+  if (group === "army") return units.filter((unit) => (kindOf(scene.map, unit.kind)?.damage ?? 0) > 0);
+  return units.filter((unit) => unit.kind === group);
 }
 
-function summary(units: readonly Unit[]): string {
-  if (units.length === 0) return "Nothing selected";
+/** What is selected that nobody here commands, in words. */
+export function inspect(scene: Scene, commander: Commander): string | undefined {
+  const { selection } = commander;
+  const [one] = [...selection.buildings(scene), ...selection.units(scene)];
+  if (!one) return undefined;
+  const full = kindOf(scene.map, one.kind)?.hp ?? one.hp;
+  const doing = "done" in one && one.done < 100 ? `, ${one.done}% built` : "order" in one && one.order !== undefined ? `, ${one.order}` : "";
+  return `${capital(one.side)} ${one.kind}: ${one.hp} of ${full} hit points${doing}`;
+}
+
+function counted(units: readonly Unit[]): string {
   const counts = new Map<string, number>();
   for (const unit of units) counts.set(unit.kind, (counts.get(unit.kind) ?? 0) + 1);
-  return `Selected: ${[...counts].map(([kind, count]) => `${count} ${kind}${count > 1 ? "s" : ""}`).join(", ")}`;
+  return [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 ? "s" : ""}`).join(", ");
 }

@@ -1,0 +1,104 @@
+// What those see who watch agent-command: smooth movement between versions, and nothing that their side does not see.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { quiet } from "../lib/battlefield.mjs";
+import { Tab, launch } from "../lib/browser.mjs";
+import { person, startPlayerThree } from "../lib/playerthree.mjs";
+
+let server;
+let browser;
+before(async () => {
+  server = await startPlayerThree();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Keeps where the page draws turned pictures, which are those of units, as places of the window's canvas. */
+function recordPictures() {
+  globalThis.drawn = [];
+  const original = CanvasRenderingContext2D.prototype.setTransform;
+  CanvasRenderingContext2D.prototype.setTransform = function (...numbers) {
+    if (this.canvas.classList.contains("map") && numbers[1] !== 0 && numbers.length === 6) globalThis.drawn.push([numbers[4], numbers[5]]);
+    return original.apply(this, numbers);
+  };
+}
+
+test("units are drawn between the places of two versions", async () => {
+  const { match, map } = await quiet(await person(server, "Ann"));
+  const tab = await Tab.open(browser, server);
+  await tab.page.addInitScript(recordPictures);
+  await tab.page.goto(`${server.url}/#/watch/${match.room.roomId}/red`);
+  await tab.page.reload();
+  await tab.see(".map[data-tick]");
+  const soldier = match.view.view.units.find(({ kind, side }) => kind === "soldier" && side === "red");
+  const half = (map.size * map.tile) / 2;
+  const goal = { x: soldier.x + Math.sign(half - soldier.x) * 260, y: soldier.y + Math.sign(half - soldier.y) * 130 };
+  await tab.page.evaluate(() => (globalThis.drawn.length = 0));
+  const from = match.views.length;
+  assert.deepEqual(await match.act("ground", { kind: "move", units: [soldier.id], ...goal }), ["ok"]);
+  const { view } = await match.until(({ units }) => units.some(({ id, order, x }) => id === soldier.id && order === "idle" && Math.abs(x - soldier.x) > 150));
+  await tab.page.waitForFunction((tick) => Number(document.querySelector(".map").dataset.tick) >= tick, view.tick);
+  const scale = await tab.page.evaluate(() => document.querySelector(".map").width) / (map.size * map.tile);
+  const places = match.views.slice(from).map((version) => version.view.units.find(({ id }) => id === soldier.id).x);
+  const drawn = (await tab.page.evaluate(() => globalThis.drawn)).map(([x, y]) => ({ x: x / scale, y: y / scale }));
+  const isOnLine = ({ x, y }) => Math.abs(Math.abs(y - soldier.y) - Math.abs(x - soldier.x) / 2) < 6;
+  const isOnTheWay = ({ x }) => Math.abs(x - soldier.x) > 5 && Math.abs(x - goal.x) > 5 && Math.abs(x - soldier.x) < 260;
+  const onTheWay = drawn.filter((place) => isOnLine(place) && isOnTheWay(place)).map(({ x }) => x);
+  const between = onTheWay.filter((x) => places.every((place) => Math.abs(place - x) > 1));
+  assert.ok(between.length > 3, `${onTheWay.length} pictures on the way, of which ${between.length} between two versions`);
+  const back = onTheWay.filter((x, index) => index > 0 && (x - onTheWay[index - 1]) * Math.sign(goal.x - soldier.x) < -0.01);
+  assert.deepEqual(back, [], "nothing jumps back");
+  assert.deepEqual(tab.faults, []);
+  await Promise.all([match.room.leave(), tab.close()]);
+});
+
+/** How many pixels of a side's blue are in a canvas around a place. */
+function bluePixels([selector, x, y, extent]) {
+  const canvas = document.querySelector(selector);
+  const scale = canvas.width / extent;
+  const [left, top, edge] = [(x - 100) * scale, (y - 100) * scale, 200 * scale].map(Math.round);
+  const { data } = canvas.getContext("2d").getImageData(left, top, edge, edge);
+  let blue = 0;
+  for (let index = 0; index < data.length; index += 4) if (data[index + 2] > 180 && data[index] < 110) blue += 1;
+  return blue;
+}
+
+/** §15: fog. What a side does not see is neither drawn nor anywhere in its page. */
+test("nothing unseen is drawn or in the document", async () => {
+  const { match, map } = await quiet(await person(server, "Ann"));
+  const { room } = match;
+  const open = async (team) => {
+    const tab = await Tab.open(browser, server, { path: `/#/watch/${room.roomId}/${team}` });
+    await tab.see(".map[data-tick]");
+    await tab.page.waitForFunction(() => Number(document.querySelector(".map").dataset.tick) > 20);
+    return tab;
+  };
+  const [red, blue] = [await open("red"), await open("blue")];
+  const base = map.starts.find(({ side }) => side === "blue");
+  const extent = map.size * map.tile;
+  for (const canvas of [".map", ".minimap"]) {
+    assert.ok((await blue.page.evaluate(bluePixels, [canvas, base.x, base.y, extent])) > 10, `blue sees its base on ${canvas}`);
+    assert.equal(await red.page.evaluate(bluePixels, [canvas, base.x, base.y, extent]), 0, `red sees nothing there on ${canvas}`);
+  }
+  const text = await red.page.content();
+  assert.equal(/e_\d+/.test(text.replaceAll(/data-[a-z]+="[^"]*"/g, "")), false, "no id of a unit stands in the document");
+  for (const tab of [red, blue]) assert.deepEqual(tab.faults, []);
+  await Promise.all([room.leave(), red.close(), blue.close()]);
+});
+
+test("whoever watches is told what something is, by a click", async () => {
+  const { match, map } = await quiet(await person(server, "Ann"));
+  const tab = await Tab.open(browser, server, { path: `/#/watch/${match.room.roomId}/red` });
+  await tab.see(".map[data-tick]");
+  const base = map.starts.find(({ side }) => side === "red");
+  const box = await (await tab.page.$(".map")).boundingBox();
+  const extent = map.size * map.tile;
+  await tab.page.mouse.click(box.x + (base.x / extent) * box.width, box.y + (base.y / extent) * box.height);
+  await tab.see('.chosen:has-text("Red base: 1000 of 1000 hit points")');
+  assert.deepEqual(tab.faults, []);
+  await Promise.all([match.room.leave(), tab.close()]);
+});
