@@ -116,9 +116,8 @@ const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
 test("a click on the small map moves the large one there", async () => {
   const game = await begin("Ann");
   const { tab, watcher, map } = game;
-  const [soldier] = own(watcher.view.view, "soldier");
   await tab.click('[data-group="soldier"]');
-  const goal = inwards(map, soldier, 9);
+  const goal = nearMiddle(map);
   const small = await pixel(tab, map, goal, ".minimap");
   await tab.page.mouse.click(small.x, small.y);
   const at = await middle(tab);
@@ -126,6 +125,13 @@ test("a click on the small map moves the large one there", async () => {
   await watcher.until((view) => own(view, "soldier").some((unit) => distance(unit, goal) < 160), "a soldier where the small map was clicked");
   await end(game);
 });
+
+/** The middle of a free tile that the large map can have in its own middle. */
+function nearMiddle({ size, tile, terrain }) {
+  const half = (size * tile) / 2;
+  const free = terrain.flatMap((row, y) => [...row].flatMap((ground, x) => (ground === "." ? [{ x: (x + 0.5) * tile, y: (y + 0.5) * tile }] : [])));
+  return free.toSorted((one, other) => distance(one, { x: half, y: half }) - distance(other, { x: half, y: half }))[0];
+}
 
 test("a happening of the timeline shows its place", async () => {
   const game = await begin("Ann", { role: "economy" });
@@ -179,6 +185,24 @@ test("a building is placed where it may stand, and the page says where it may no
   await end(game);
 });
 
+test("a finger's first tap shows where a building would stand, and the second builds it", async () => {
+  const game = await begin("Ann", { role: "economy" }, { size: PHONE, touch: true });
+  const { tab, watcher, map } = game;
+  await showAll(tab);
+  const base = watcher.view.view.buildings.find(({ kind, side }) => kind === "base" && side === "red");
+  const site = openSite(watcher.view.view, map, base);
+  await tab.page.locator('[data-make="factory"]').tap();
+  const on = await pixel(tab, map, base);
+  await tab.page.touchscreen.tap(on.x, on.y);
+  await tab.see('.chosen:has-text("too close to another building")');
+  const free = await pixel(tab, map, site);
+  await tab.page.touchscreen.tap(free.x, free.y);
+  await tab.see('.chosen:has-text("Tap again")');
+  await tab.page.touchscreen.tap(free.x, free.y);
+  await watcher.until((view) => view.buildings.some(({ kind, x, y }) => kind === "factory" && x === site.x && y === site.y), "the factory");
+  await end(game);
+});
+
 /** The middle of the nearest tile to a place on which nothing hinders a building. */
 function openSite({ buildings }, { size, tile, terrain, patchPlaces }, near) {
   const column = (value) => Math.floor(value / tile);
@@ -221,6 +245,8 @@ test("one person commands a whole side, and takes a role from a bot", async () =
   const all = await begin("Ann", { role: "all" });
   await all.tab.see('.roles:has-text("economy, ")');
   for (const role of ["economy", "ground", "air"]) await all.tab.see(`.roles:has-text("${role}")`);
+  await all.tab.see('[data-part="player"]:has-text("economy, ground, air")');
+  await all.watcher.until((view) => view.tick > 0, "the first tick, which waits for all three");
   await all.tab.page.waitForSelector("[data-take]", { state: "detached" });
   await end(all);
   const one = await begin("Ben");

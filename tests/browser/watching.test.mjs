@@ -36,7 +36,7 @@ test("units are drawn between the places of two versions", async () => {
   await tab.see(".map[data-tick]");
   const soldier = match.view.view.units.find(({ kind, side }) => kind === "soldier" && side === "red");
   const half = (map.size * map.tile) / 2;
-  const goal = { x: soldier.x + Math.sign(half - soldier.x) * 260, y: soldier.y + Math.sign(half - soldier.y) * 130 };
+  const goal = { x: soldier.x + Math.sign(half - soldier.x) * 280, y: soldier.y + Math.sign(half - soldier.y) * 70 };
   await tab.page.evaluate(() => (globalThis.drawn.length = 0));
   const from = match.views.length;
   assert.deepEqual(await match.act("ground", { kind: "move", units: [soldier.id], ...goal }), ["ok"]);
@@ -45,8 +45,9 @@ test("units are drawn between the places of two versions", async () => {
   const scale = await tab.page.evaluate(() => document.querySelector(".map").width) / (map.size * map.tile);
   const places = match.views.slice(from).map((version) => version.view.units.find(({ id }) => id === soldier.id).x);
   const drawn = (await tab.page.evaluate(() => globalThis.drawn)).map(([x, y]) => ({ x: x / scale, y: y / scale }));
-  const isOnLine = ({ x, y }) => Math.abs(Math.abs(y - soldier.y) - Math.abs(x - soldier.x) / 2) < 6;
-  const isOnTheWay = ({ x }) => Math.abs(x - soldier.x) > 5 && Math.abs(x - goal.x) > 5 && Math.abs(x - soldier.x) < 260;
+  // Nobody else stands on a line this flat, wherever the seed puts red.
+  const isOnLine = ({ x, y }) => Math.abs(Math.abs(y - soldier.y) - Math.abs(x - soldier.x) / 4) < 6;
+  const isOnTheWay = ({ x }) => Math.abs(x - soldier.x) > 5 && Math.abs(x - goal.x) > 5 && Math.abs(x - soldier.x) < 280;
   const onTheWay = drawn.filter((place) => isOnLine(place) && isOnTheWay(place)).map(({ x }) => x);
   const between = onTheWay.filter((x) => places.every((place) => Math.abs(place - x) > 1));
   assert.ok(between.length > 3, `${onTheWay.length} pictures on the way, of which ${between.length} between two versions`);

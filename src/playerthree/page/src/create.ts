@@ -2,8 +2,8 @@
 
 import { accountName } from "./account.js";
 import { el, field, select, toast } from "./dom.js";
-import { create, type Creation } from "./live.js";
-import { takeSeat } from "./seats.js";
+import { create, type Creation, type LiveMatch } from "./live.js";
+import { claimSeat } from "./seats.js";
 import { explain } from "./words.js";
 
 type Choice = readonly (readonly [value: string, label: string])[];
@@ -25,8 +25,9 @@ const SIDES: Choice = [
   ["red,blue,green,gold", "4: red, blue, green, gold"],
   ["red,green/blue,gold", "2 against 2, allied"],
 ];
-/** Every role of a side, for one who wants to command them all. */
-const ROLES: readonly string[] = ["economy", "ground", "air"];
+/** The seat of one who wants to command a whole side, and the others of it. */
+const ECONOMY = "economy";
+const OTHERS: readonly string[] = ["ground", "air"];
 const TIERS: Choice = [
   ["recruit", "Recruit"],
   ["veteran", "Veteran"],
@@ -86,11 +87,16 @@ function agentCommand(): HTMLElement {
   const seen = select(VISIBILITY, "public");
   const options = (): Creation => {
     const match = { size: Number(size.value) };
-    const seat = role.value === "all" ? ROLES[0] : role.value;
-    const who = { ...parties(sides.value), team: "red", ...(seat && { role: seat }), bots: tier.value };
-    return { match, ...who, ...start(begins.value), ...visibility(seen.value) };
+    const who = { ...parties(sides.value), team: "red", role: role.value === "all" ? ECONOMY : role.value, bots: tier.value };
+    // Whoever takes a whole side does so before its bots have done anything.
+    const begin = role.value === "all" && begins.value === "now" ? { hold: true } : start(begins.value);
+    return { match, ...who, ...begin, ...visibility(seen.value) };
   };
-  const also = () => (role.value === "all" ? ROLES.slice(1) : []);
+  const takeAll = async ({ connection }: LiveMatch) => {
+    if (role.value !== "all") return;
+    await Promise.all(OTHERS.map((other) => claimSeat(connection, { team: "red", role: other })));
+    if (begins.value === "now") await connection.start();
+  };
   return form("agent-command", "Agent Command", "Gather, build and fight in real time, under fog of war.", options, [
     field("Sides", sides),
     field("Your seat", role),
@@ -98,7 +104,7 @@ function agentCommand(): HTMLElement {
     field("Bots on open seats", tier),
     field("Who may join", seen),
     field("Starts", begins),
-  ], also);
+  ], takeAll);
 }
 
 /** The sides of a match, and which of them are allied: parties stand between slashes. */
@@ -117,14 +123,14 @@ function visibility(chosen: string): Creation {
   return chosen === "private" ? { private: true } : {};
 }
 
-/** `also` are the roles that one takes besides the seat that one is given. */
+/** `then` is done with the match that was created. */
 function form(
   game: string,
   title: string,
   text: string,
   options: () => Creation,
   fields: HTMLElement[],
-  also: () => readonly string[] = () => [],
+  then: (match: LiveMatch) => Promise<void> = async () => {},
 ): HTMLElement {
   const button = el("button", { class: "primary", type: "submit", "data-create": game }, "Create");
   const submit = async (event: Event) => {
@@ -132,9 +138,8 @@ function form(
     if (accountName() === undefined) return askForName();
     button.disabled = true;
     try {
-      const chosen = options();
-      const match = await create(game, chosen);
-      for (const role of also()) void takeSeat(match.connection, { team: chosen.team ?? "", role });
+      const match = await create(game, options());
+      then(match).catch((error: unknown) => toast(explain(error), "error"));
       location.hash = `#/play/${match.id}`;
     } catch (error) {
       toast(explain(error), "error");

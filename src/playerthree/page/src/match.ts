@@ -1,13 +1,13 @@
 /** The screen of one match: the game in the middle, seats beside it, and how the connection fares above. */
 
-import type { Connection, Status, Welcome } from "playerthree-client";
+import type { Connection, Seat, Status, Welcome } from "playerthree-client";
 import { accountName, loginForm, logOut } from "./account.js";
 import { ChatPanel } from "./chat.js";
 import { commandBoard } from "./command/board.js";
 import { el, fill, say, select, toast } from "./dom.js";
-import { createdWith, create, enter, findOrCreate, type Entry, type Link, type LiveMatch } from "./live.js";
+import { createdWith, create, enter, findOrCreate, type Creation, type Entry, type Link, type LiveMatch } from "./live.js";
 import type { Screen } from "./main.js";
-import { isOwn, SeatsPanel, takeSeat, type ActedSeat } from "./seats.js";
+import { claimSeat, isOwn, SeatsPanel, type ActedSeat } from "./seats.js";
 import { startCard } from "./start.js";
 import { ticTacToeBoard } from "./tic-tac-toe.js";
 import { capital, explain, gameTitle, isOpen, span } from "./words.js";
@@ -158,10 +158,7 @@ async function copyLink(path: string, done: string): Promise<void> {
 
 /** As what one is here. A spectator sees one side for good; another side is another visit. */
 function part(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
-  if (welcome.as === "player" && welcome.seat) {
-    const role = welcome.seat.role === "player" ? "" : ` ${welcome.seat.role}`;
-    return el("span", { class: "tag you", "data-part": "player" }, `You play ${capital(welcome.seat.team)}${role}`);
-  }
+  if (welcome.as === "player" && welcome.seat) return ownPart(match.connection, welcome.seat);
   if (welcome.as === "observer") return delayBadge(match.connection);
   if (isOpen(welcome.game.id)) return el("span", { class: "tag", "data-part": "spectator" }, "Watching");
   const chosen = select(
@@ -171,6 +168,19 @@ function part(match: LiveMatch, welcome: Welcome, side: string | undefined): HTM
   );
   chosen.addEventListener("change", () => (location.hash = `#/watch/${match.id}/${chosen.value}`));
   return chosen;
+}
+
+/** The seats that one plays in person, which may become more. */
+function ownPart(connection: Connection, { team, role }: { readonly team: string; readonly role: string }): HTMLElement {
+  const tag = el("span", { class: "tag you", "data-part": "player" });
+  const draw = () => {
+    const own = connection.seats.filter((seat) => isOwn(seat) && seat.team === team && seat.controller === "human");
+    const roles = new Set([role, ...own.map((seat) => seat.role)]);
+    say(tag, `You play ${capital(team)}${role === "player" ? "" : ` ${[...roles].join(", ")}`}`);
+  };
+  connection.on("seats", draw);
+  draw();
+  return tag;
 }
 
 /** How late an observer sees the match, always in sight (§20.9). */
@@ -207,6 +217,14 @@ function resultCard(match: LiveMatch, welcome: Welcome): HTMLElement {
   return card;
 }
 
+/** Whoever played several seats of a side plays them again. A match that was held for that starts then. */
+async function takeSame(before: LiveMatch, match: LiveMatch, { team, role, hold }: Creation): Promise<void> {
+  const isWanted = (seat: Seat) => isOwn(seat) && seat.controller === "human" && seat.team === team && seat.role !== role;
+  const wanted = before.connection.seats.filter(isWanted);
+  await Promise.all(wanted.map((seat) => claimSeat(match.connection, seat)));
+  if (hold && wanted.length > 0) await match.connection.start();
+}
+
 /** A private match or one against bots is made anew; others take the next open seat or open a match that has one. */
 async function playAgain(button: HTMLButtonElement, before: LiveMatch, game: string): Promise<void> {
   button.disabled = true;
@@ -215,8 +233,7 @@ async function playAgain(button: HTMLButtonElement, before: LiveMatch, game: str
   const { team: _, ...anySide } = options;
   try {
     const match = alone ? await create(game, options) : await findOrCreate(game, anySide);
-    const also = before.connection.seats.filter((seat) => alone && isOwn(seat) && seat.controller === "human");
-    for (const { team, role } of also) if (team === options.team && role !== options.role) void takeSeat(match.connection, { team, role });
+    if (alone) takeSame(before, match, options).catch((error: unknown) => toast(explain(error), "error"));
     location.hash = `#/play/${match.id}`;
   } catch (error) {
     toast(explain(error), "error");

@@ -117,10 +117,16 @@ export class SeatsPanel {
 }
 
 /** An open seat becomes one's own by minting for it; the token is thrown away and dies unclaimed. */
-export async function takeSeat(connection: Connection, { team, role }: Pick<Seat, "team" | "role">): Promise<void> {
+export async function claimSeat(connection: Connection, { team, role }: Pick<Seat, "team" | "role">): Promise<void> {
+  await connection.mint({ team, role });
+  await connection.controller({ team, role }, "human");
+}
+
+/** Takes a seat and tells how that went. */
+export async function takeSeat(connection: Connection, seat: Pick<Seat, "team" | "role">): Promise<void> {
+  const { team, role } = seat;
   try {
-    await connection.mint({ team, role });
-    await connection.controller({ team, role }, "human");
+    await claimSeat(connection, seat);
     toast(`You play ${capital(team)} ${role} too now.`);
   } catch (error) {
     toast(explain(error), "error");

@@ -23,9 +23,10 @@ import { Timeline } from "./timeline.js";
 const MARKS = 8;
 /** Between two sentences that a screen reader is given unasked, in milliseconds. */
 const SENTENCE_MS = 4_000;
-/** How near a click has to be to a unit, in pixels of the page and in points. */
+/** How near a click has to be to a unit, in pixels of the page, and within which bounds in points. */
 const CLICK_REACH = 16;
-const CLICK_POINTS = 60;
+const NEAREST_REACH = 60;
+const FARTHEST_REACH = 110;
 
 export function commandBoard(context: BoardContext): Board {
   const board = new CommandBoard(context);
@@ -199,7 +200,7 @@ class CommandBoard {
   #listen(): void {
     const { canvas, camera } = this.#stage;
     followHands(canvas, {
-      point: (at, how) => this.#point(camera.toMap(at), how),
+      point: (at, how) => this.#point(camera.toMap(at), { ...how, proposes: how.touch }),
       order: (at) => this.#commander.order(camera.toMap(at)),
       drag: (drag) => this.#drag(drag),
       pan: (dx, dy) => (camera.pan(dx, dy), this.#stage.redraw()),
@@ -218,9 +219,9 @@ class CommandBoard {
     canvas.addEventListener("blur", () => ((this.#cursor = undefined), this.#stage.redraw()));
   }
 
-  #point(at: Place, how: Touch): void {
+  #point(at: Place, how: Touch & { readonly proposes: boolean }): void {
     const { camera } = this.#stage;
-    const reach = Math.max(CLICK_POINTS, CLICK_REACH / camera.scale);
+    const reach = Math.min(FARTHEST_REACH, Math.max(NEAREST_REACH, CLICK_REACH / camera.scale));
     this.#commander.point(at, { ...how, reach, shows: (place) => camera.shows(place) });
   }
 
@@ -242,7 +243,7 @@ class CommandBoard {
     if (!scene) return;
     const commander = this.#commander;
     if (wanted.kind === "step") this.#step(scene, wanted.dx, wanted.dy);
-    else if (wanted.kind === "use") this.#point(this.#crosshair(scene), { touch: true, add: wanted.add, allOfKind: false });
+    else if (wanted.kind === "use") this.#point(this.#crosshair(scene), { touch: true, add: wanted.add, allOfKind: false, proposes: false });
     else if (wanted.kind === "zoom") this.#zoom(wanted.factor);
     else if (wanted.kind === "all") this.#stage.camera.showAll();
     else if (wanted.kind === "cancel") commander.cancel();
@@ -327,8 +328,10 @@ class CommandBoard {
   #ghost(): Hand["ghost"] {
     const { mode } = this.#commander;
     const at = this.#hover ?? this.#cursor;
-    if (mode?.kind !== "build" || !at || !this.#scene) return undefined;
-    const { col, row } = tileOf(this.#scene.map, at);
+    if (mode?.kind !== "build" || !this.#scene) return undefined;
+    const site = mode.site ?? (at && tileOf(this.#scene.map, at));
+    if (!site) return undefined;
+    const { col, row } = site;
     return { kind: mode.building, col, row, isLegal: siteProblem(this.#scene, col, row) === undefined };
   }
 }

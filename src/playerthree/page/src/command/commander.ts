@@ -7,9 +7,15 @@ import { Rallies } from "./rallies.js";
 import { areEnemies, kindOf, tileOf, type Building, type Place, type Scene, type Unit } from "./scene.js";
 import { Selection } from "./selection.js";
 
+/** A tile that was proposed and waits for a second tap. */
+interface Site {
+  readonly col: number;
+  readonly row: number;
+}
+
 /** What the next click is for, where it is for something else than selecting. */
 export type Mode =
-  | { readonly kind: "build"; readonly building: string }
+  | { readonly kind: "build"; readonly building: string; readonly site?: Site }
   | { readonly kind: "advance" }
   | { readonly kind: "rally"; readonly building: string };
 
@@ -17,6 +23,8 @@ export type Mode =
 export interface Pointing {
   readonly touch: boolean;
   readonly add: boolean;
+  /** A finger hides what it points at: the first tap proposes a site, the second takes it. */
+  readonly proposes: boolean;
   /** Twice in a row, or long. */
   readonly allOfKind: boolean;
   /** How near a thing has to be, in points. */
@@ -94,7 +102,7 @@ export class Commander {
   point(at: Place, how: Pointing): void {
     const scene = this.#scene;
     if (!scene) return;
-    if (this.#mode) return this.#carryOut(scene, this.#mode, at, how.add);
+    if (this.#mode) return this.#carryOut(scene, this.#mode, at, how);
     const unit = nearest(this.#plays ? this.orders.mine(scene) : scene.units, at, how.reach);
     const own = this.#plays ? scene.buildings.filter((one) => one.side === scene.side) : scene.buildings;
     const building = unit ? undefined : nearest(own, at, Math.max(how.reach, scene.map.tile * 0.7));
@@ -152,18 +160,24 @@ export class Commander {
     return scene.map.kinds.some((kind) => kind.maker === building.kind && roles.has(kind.role));
   }
 
-  #carryOut(scene: Scene, mode: Mode, at: Place, again: boolean): void {
+  #carryOut(scene: Scene, mode: Mode, at: Place, { add, proposes }: Pointing): void {
     if (mode.kind === "rally") this.#rally(mode.building, at);
     else if (mode.kind === "advance") this.#notices.ordered(at, this.orders.point(scene, this.units(), at, true));
     else {
       const { col, row } = tileOf(scene.map, at);
+      if (proposes && (mode.site?.col !== col || mode.site.row !== row)) return this.#propose({ ...mode, site: { col, row } });
       const problem = siteProblem(scene, col, row);
       // The mode stays on, so that another tile can be chosen.
       if (problem !== undefined) return toast(problem, "error");
       this.orders.build(scene, this.units(), mode.building, col, row);
       this.#notices.ordered({ x: (col + 0.5) * scene.map.tile, y: (row + 0.5) * scene.map.tile }, "order");
     }
-    if (!again) this.#mode = undefined;
+    if (!add) this.#mode = undefined;
+    this.#notices.changed();
+  }
+
+  #propose(mode: Mode): void {
+    this.#mode = mode;
     this.#notices.changed();
   }
 

@@ -7,6 +7,7 @@ import { capital } from "../words.js";
 import type { Commander } from "./commander.js";
 import { icon } from "./icon.js";
 import { Makers } from "./makers.js";
+import { siteProblem } from "./placement.js";
 import { ECONOMY, kindOf, type Building, type Scene, type Unit } from "./scene.js";
 
 export class Panel {
@@ -19,7 +20,7 @@ export class Panel {
   readonly #advance = command("Attack-move", "a", "Go there and fight what is on the way");
   readonly #stop = command("Hold", "s", "Stand, and shoot what comes in range");
   readonly #rally = command("Rally point", "", "Where its new units go");
-  readonly #none = command("Deselect", "esc", "Select nothing");
+  readonly #none = command("Deselect", "", "Select nothing (Escape)");
   readonly #roles = el("div", { class: "roles", role: "group", "aria-label": "Roles" });
   readonly #makers: Makers;
   #scene: Scene | undefined;
@@ -65,6 +66,9 @@ export class Panel {
 
   #text(scene: Scene, units: readonly Unit[]): string {
     const { mode } = this.#commander;
+    if (mode?.kind === "build" && mode.site) {
+      return siteProblem(scene, mode.site.col, mode.site.row) ?? `Tap again to build the ${mode.building} here.`;
+    }
     if (mode?.kind === "build") return `Choose a tile for the ${mode.building}.`;
     if (mode?.kind === "advance") return "Choose where to fight to.";
     if (mode?.kind === "rally") return "Choose where new units go.";
@@ -72,7 +76,7 @@ export class Panel {
     return inspect(scene, this.#commander) ?? "Nothing selected";
   }
 
-  /** A button for each group that has somebody; they change with the roles one holds. */
+  /** A button for each group. They change with the roles one holds alone, so that nothing moves under a click. */
   #drawGroups(scene: Scene): void {
     const roles = this.#commander.orders.roles();
     const kinds = scene.map.kinds.filter((kind) => kind.speed > 0 && roles.has(kind.role)).map(({ kind }) => kind);
@@ -87,7 +91,6 @@ export class Panel {
       const text = button.lastElementChild;
       if (text) say(text, `${capital(group)} ${count}`);
       button.disabled = count === 0;
-      button.hidden = count === 0 && kinds.includes(group);
     }
   }
 

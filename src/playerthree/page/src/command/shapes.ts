@@ -53,11 +53,12 @@ function ring(points: number, radius: number, turn = 0): (readonly [number, numb
 
 /** A round body with two arms to dig. */
 function worker(pen: Pen, light: string): void {
-  for (const side of [-1, 1]) path(pen, [[0.02, side * 0.22], [0.36, side * 0.16], [0.3, side * 0.04], [0.1, side * 0.06]]);
-  disc(pen, -0.06, 0, 0.24);
-  pen.stroke();
+  const fill = pen.fillStyle;
   pen.fillStyle = light;
-  disc(pen, -0.06, 0, 0.1);
+  for (const side of [-1, 1]) path(pen, [[-0.02, side * 0.3], [0.36, side * 0.2], [0.36, side * 0.08], [0.02, side * 0.1]]);
+  pen.fillStyle = fill;
+  disc(pen, -0.08, 0, 0.22);
+  pen.stroke();
 }
 
 function soldier(pen: Pen, light: string): void {

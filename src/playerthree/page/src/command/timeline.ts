@@ -17,6 +17,8 @@ const STRIP_TICKS = 5;
 const SHORTEST = 600;
 /** How near to a mark a click has to be, in pixels. */
 const REACH = 14;
+/** What is no great event by itself. */
+const SMALL: readonly string[] = ["produced", "attacked"];
 const COLOURS = { good: "--good", bad: "--bad", plain: "--dim" } as const;
 
 interface Sample {
@@ -131,7 +133,7 @@ export class Timeline {
     const style = getComputedStyle(this.strip);
     for (const moment of this.#moments) {
       pen.fillStyle = style.getPropertyValue(COLOURS[mood(moment.kind)]);
-      const tall = moment.kind === "produced" ? 0.2 : 0.42;
+      const tall = SMALL.includes(moment.kind) ? 0.16 : 0.42;
       const wide = Math.max(3 * ratio, across(moment.last) - across(moment.tick));
       pen.fillRect(across(moment.tick), height * (1 - tall), wide, height * tall);
     }
