@@ -103,3 +103,22 @@ test("whoever watches is told what something is, by a click", async () => {
   assert.deepEqual(tab.faults, []);
   await Promise.all([match.room.leave(), tab.close()]);
 });
+
+/** §20.9, §4: an observer is told what every side came to, a player what their own did. */
+test("the end of a match is summed up for a player and for an observer", async () => {
+  const { match } = await quiet(await person(server, "Ann"), { match: { maxTicks: 100 }, private: true, observerDelayMs: 0 });
+  const { ticket } = await match.do("inviteObserver", {});
+  const observer = await Tab.open(browser, server);
+  await observer.logIn("Olga");
+  await observer.page.goto(`${server.url}/#/observe/${match.room.roomId}/${ticket}`);
+  const player = await Tab.open(browser, server);
+  await player.logIn("Ben");
+  await player.page.goto(`${server.url}/#/play/${match.room.roomId}`);
+  await player.see('.result:has-text("Draw")');
+  assert.match(await player.see(".summary"), /Alloy gathered.*draw/s);
+  assert.equal(await player.page.locator(".summary tbody tr").count(), 1, "a player sees their own side's report");
+  await observer.see(".summary");
+  assert.equal(await observer.page.locator(".summary tbody tr").count(), 2, "an observer sees both");
+  for (const tab of [player, observer]) assert.deepEqual(tab.faults, []);
+  await Promise.all([match.room.leave(), player.close(), observer.close()]);
+});

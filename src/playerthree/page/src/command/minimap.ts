@@ -2,14 +2,17 @@
 
 import { el } from "../dom.js";
 import type { Camera } from "./camera.js";
-import { palette, sideColours, traceEmblem } from "./palette.js";
-import { isBuilding, type Place, type Scene } from "./scene.js";
+import { channels, palette, sideColours, traceEmblem } from "./palette.js";
+import { isBuilding, tileOf, type Place, type Scene } from "./scene.js";
 import { EXPLORED, VISIBLE, type Sight } from "./sight.js";
 
 /** Pixels of its picture. */
 const SIZE = 288;
 /** How long an alarm is shown, in milliseconds. */
 const ALARM_MS = 4_000;
+/** How dark ground is that is not in sight. */
+const SEEN_ONCE = 0.45;
+const NEVER_SEEN = 0.72;
 
 /** What somebody does with it. */
 export interface MinimapActions {
@@ -107,31 +110,29 @@ export class Minimap {
     pen.strokeRect(x + 1, y + 1, edge - 2, edge - 2);
   }
 
-  /** Ground, alloy and fog, a pixel a tile; drawn again when one of them changed. */
+  /** Ground, alloy and fog, a pixel a tile; drawn again with each version. */
   #groundFor({ map, patches, tick }: Scene, { tiles }: Sight): HTMLCanvasElement {
     const colours = palette();
     const key = `${tick} ${colours.rock}`;
     if (key === this.#groundOf) return this.#ground;
     this.#groundOf = key;
-    this.#ground.width = this.#ground.height = map.size;
+    if (this.#ground.width !== map.size) this.#ground.width = this.#ground.height = map.size;
     const pen = this.#ground.getContext("2d");
-    if (!pen) return this.#ground;
+    const picture = pen?.createImageData(map.size, map.size);
+    if (!pen || !picture) return this.#ground;
+    const [rock, free, ore] = [channels(colours.rock), channels(colours.ground[0]), channels(colours.ore)];
+    const left = map.patchPlaces.filter((_, index) => (patches[index] ?? 0) > 0).map((place) => tileOf(map, place));
+    const alloy = new Set(left.map(({ col, row }) => row * map.size + col));
     for (let tile = 0; tile < tiles.length; tile += 1) {
-      const [col, row] = [tile % map.size, Math.floor(tile / map.size)];
-      pen.globalAlpha = 1;
-      pen.fillStyle = map.terrain[row]?.[col] === "#" ? colours.rock : colours.ground[0];
-      pen.fillRect(col, row, 1, 1);
+      const isRock = map.terrain[Math.floor(tile / map.size)]?.[tile % map.size] === "#";
+      const colour = alloy.has(tile) ? ore : isRock ? rock : free;
+      const dark = tiles[tile] === VISIBLE ? 0 : tiles[tile] === EXPLORED ? SEEN_ONCE : NEVER_SEEN;
+      for (const channel of [0, 1, 2] as const) {
+        picture.data[tile * 4 + channel] = colour[channel] * (1 - dark) + colours.fog[channel] * dark;
+      }
+      picture.data[tile * 4 + 3] = 255;
     }
-    for (const [index, place] of map.patchPlaces.entries()) {
-      pen.fillStyle = colours.ore;
-      if ((patches[index] ?? 0) > 0) pen.fillRect(Math.floor(place.x / map.tile), Math.floor(place.y / map.tile), 1, 1);
-    }
-    pen.fillStyle = `rgb(${colours.fog.join()})`;
-    for (let tile = 0; tile < tiles.length; tile += 1) {
-      if (tiles[tile] === VISIBLE) continue;
-      pen.globalAlpha = tiles[tile] === EXPLORED ? 0.45 : 0.72;
-      pen.fillRect(tile % map.size, Math.floor(tile / map.size), 1, 1);
-    }
+    pen.putImageData(picture, 0, 0);
     return this.#ground;
   }
 }

@@ -75,6 +75,12 @@ export function onPaletteChange(callback: () => void): () => void {
   return () => darkScheme.removeEventListener("change", callback);
 }
 
+/** Red, green and blue of a colour that is written as `#rrggbb`. */
+export function channels(colour: string): readonly [number, number, number] {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
 /** A side's colour and a light tint of it. */
 export function sideColours(side: string): readonly [fill: string, light: string] {
   return SIDES[side] ?? OTHER;
