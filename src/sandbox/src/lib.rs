@@ -59,6 +59,7 @@ mod wire;
 mod worker;
 
 pub use artifact::{Artifact, Runtime};
+pub use cores::{Core, Cores};
 pub use detail::{Detail, MAX_DETAIL_BYTES};
 pub use error::{MAX_ERROR_TEXT_BYTES, PolicyError, PolicyErrorCode};
 pub use instance::{Answer, AnsweredBy, Busy, Instance, Loaded, Setup, Thought};

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::cores::{Core, Cores};
+use crate::cores::{Core, Cores, Work};
 use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, AnsweredBy, Busy, Loaded, Thought};
 use crate::limits::{Budget, Patience, WATCHDOG_GRACE};
 use crate::process::Worker;
-use crate::stuck::{Stuck, ThreadId};
+use crate::stuck::{Stuck, Tenant, ThreadId};
 use crate::watchdog::{self, Deadline, Watched};
 
 /// The callback of one call.
@@ -152,11 +152,11 @@ impl Shared {
         self.is_due_in(budget.wall)
     }
 
-    /// Waits until a core is free for the running call, which usually takes so much, as long as its budget says.
-    pub(crate) fn turn(&self, cores: &Arc<Cores>, usual: Duration, budget: Budget) -> Turn {
-        let core = match (cores.try_take(), budget.patience) {
+    /// Waits until a core is free for the running call's work of this tenant's, as long as its budget says.
+    pub(crate) fn turn(&self, cores: &Cores, tenant: &Tenant, work: Work, budget: Budget) -> Turn {
+        let core = match (cores.take_within(Duration::ZERO, tenant, work), budget.patience) {
             (Some(core), _) => core,
-            (None, Patience::WithinItsTime(patience)) => match cores.take_within(patience, usual) {
+            (None, Patience::WithinItsTime(patience)) => match cores.take_within(patience, tenant, work) {
                 Some(core) => core,
                 None => return Turn::NoCore,
             },
@@ -165,7 +165,7 @@ impl Shared {
                 if !self.is_due_in(patience * 2) {
                     return Turn::Never;
                 }
-                let Some(core) = cores.take_within(patience, usual) else { return Turn::NoCore };
+                let Some(core) = cores.take_within(patience, tenant, work) else { return Turn::NoCore };
                 if !self.is_due_in(budget.wall) {
                     return Turn::Never;
                 }
@@ -204,7 +204,8 @@ impl Shared {
     fn abandon(&self, phase: &mut Phase) -> Option<Done> {
         self.abandoned.store(true, Ordering::Relaxed);
         match (&*phase, self.place.get()) {
-            (Phase::Called { .. }, Some(Place::Thread(thread))) => {
+            // Without a core it computes nothing, and goes when it has its turn.
+            (Phase::Called { core: Some(_), .. }, Some(Place::Thread(thread))) => {
                 *self.stuck() = Some(Stuck::count(*thread));
             }
             (_, Some(Place::Process(worker))) => worker.kill(),
@@ -254,6 +255,7 @@ impl Watched for Shared {
 mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
+    use std::time::Instant;
 
     const LONG: Duration = Duration::from_secs(60);
     const NONE: Duration = Duration::ZERO;
@@ -269,6 +271,32 @@ mod tests {
         (Shared::loading(within, Box::new(done)), by)
     }
 
+    /// When the watchdog answers for the running call.
+    fn deadline(shared: &Shared) -> Option<Deadline> {
+        match &*shared.lock() {
+            Phase::Called { deadline, .. } => Some(*deadline),
+            Phase::Idle | Phase::Dead(_) => None,
+        }
+    }
+
+    // §11: the watchdog answers 50 ms after the hang guard, a think's from when it was asked, a load's from when it has its
+    // core.
+    #[test]
+    fn the_watchdog_answers_at_the_guard_and_its_grace() {
+        let budget = budget(LONG, Patience::BeforeItsTime(NONE));
+        let check = |shared: &Shared, begin: &dyn Fn()| {
+            let before = Instant::now();
+            begin();
+            let due = deadline(shared).unwrap().at;
+            let guard = LONG + Duration::from_millis(50);
+            assert!((before + guard..=Instant::now() + guard).contains(&due));
+        };
+        let (shared, _loaded) = loading(LONG);
+        check(&shared, &|| assert!(shared.runs_in(Place::Thread(ThreadId::current()), budget)));
+        assert!(shared.finish(None).is_some());
+        check(&shared, &|| assert_eq!(shared.begin(budget, Done::Think(Box::new(|_| {}))), Ok(true)));
+    }
+
     // §11: a guard counts against a policy only where the policy ran; before that it was the host that took too long.
     #[test]
     fn whoever_never_had_a_core_is_not_answered_for_as_if_it_hung() {
@@ -278,16 +306,35 @@ mod tests {
         let cores = Cores::of(1);
         let (shared, by) = loading(LONG);
         let load = budget(LONG, Patience::BeforeItsTime(NONE));
-        assert_eq!(shared.turn(&cores, NONE, load), Turn::Now);
+        assert_eq!(shared.turn(&cores, &Tenant::default(), Work::Load, load), Turn::Now);
         assert!(shared.is_due_in(NONE));
         assert_eq!(by.recv(), Ok(AnsweredBy::Sandbox), "it had its core and did not answer");
         assert!(cores.try_take().is_some());
     }
 
+    // Issue "Policies": what computes on is bounded, and what merely waits for a core takes nobody's place among it.
+    #[test]
+    fn a_thread_that_waits_for_a_core_is_not_stuck() {
+        let (cores, budget) = (Cores::of(1), budget(LONG, Patience::BeforeItsTime(NONE)));
+        let ended = |has_a_core: bool| {
+            let (shared, _by) = loading(LONG);
+            assert!(shared.runs_in(Place::Thread(ThreadId::current()), budget));
+            if has_a_core {
+                assert_eq!(shared.turn(&cores, &Tenant::default(), Work::Load, budget), Turn::Now);
+            }
+            shared.end();
+            let is_stuck = shared.stuck().is_some();
+            shared.thread_ended();
+            assert!(shared.stuck().is_none());
+            is_stuck
+        };
+        assert_eq!((ended(false), ended(true)), (false, true));
+    }
+
     // §11: a tick waits no longer for policies that wait for others than for one that hangs.
     #[test]
     fn a_think_waits_for_a_core_within_its_own_time() {
-        let cores = Cores::of(1);
+        let (cores, tenant, work) = (Cores::of(1), Tenant::default(), Work::Think { usual: NONE });
         let held = cores.try_take().unwrap();
         let (shared, loaded) = loading(LONG);
         assert!(shared.finish(None).is_some());
@@ -295,14 +342,10 @@ mod tests {
         let think = budget(LONG, Patience::WithinItsTime(NONE));
         let done = move |answer: Answer<Thought>| _ = send.send(answer.by);
         assert_eq!(shared.begin(think, Done::Think(Box::new(done))), Ok(true));
-        let deadline = |shared: &Shared| match &*shared.lock() {
-            Phase::Called { deadline, .. } => Some(*deadline),
-            Phase::Idle | Phase::Dead(_) => None,
-        };
         let due = deadline(&shared);
-        assert_eq!(shared.turn(&cores, NONE, think), Turn::NoCore);
+        assert_eq!(shared.turn(&cores, &tenant, work, think), Turn::NoCore);
         drop(held);
-        assert_eq!(shared.turn(&cores, NONE, think), Turn::Now);
+        assert_eq!(shared.turn(&cores, &tenant, work, think), Turn::Now);
         assert_eq!(deadline(&shared), due, "its guard is the one from the time when it was asked");
         drop((shared, loaded));
         assert!(by.recv().is_err());

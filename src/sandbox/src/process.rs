@@ -39,14 +39,14 @@ pub(crate) const START_GUARD: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Workers {
     source: Arc<Source>,
+    awaited: Awaited,
+    cores: Cores,
     tenant: Tenant,
 }
 
 #[derive(Debug)]
 struct Source {
     program: PathBuf,
-    awaited: Awaited,
-    cores: Arc<Cores>,
     spare: Mutex<Spare>,
 }
 
@@ -74,8 +74,8 @@ impl Workers {
         // These threads must not inherit the priority of whoever happens to run the first policy.
         watchdog::start();
         wasm::start();
-        let source = Source { program, awaited, cores: Cores::of_this_machine(), spare: Mutex::default() };
-        Self { source: Arc::new(source), tenant: Tenant::default() }
+        let source = Source { program, spare: Mutex::default() };
+        Self { source: Arc::new(source), awaited, cores: Cores::of_this_machine(), tenant: Tenant::default() }
     }
 
     /// Workers of the same program for threads that [`yield_to_everything`](crate::yield_to_everything) and whose policies
@@ -89,15 +89,29 @@ impl Workers {
     /// The same workers, for policies that this tenant answers for.
     #[must_use]
     pub fn on_behalf_of(&self, tenant: &Tenant) -> Self {
-        Self { source: Arc::clone(&self.source), tenant: tenant.clone() }
+        Self { tenant: tenant.clone(), ..self.clone() }
+    }
+
+    /// The same workers and cores, for calls that no tick waits for: they may take as much wall time as they must for their
+    /// CPU time.
+    #[must_use]
+    pub fn unhurried(&self) -> Self {
+        Self { awaited: Awaited::ByNoTick, ..self.clone() }
+    }
+
+    /// The same workers, for policies that compute on these cores alone, as many at once as they are. Those that are held
+    /// otherwise are not theirs meanwhile.
+    #[must_use]
+    pub fn on_cores(&self, cores: &Cores) -> Self {
+        Self { cores: cores.clone(), ..self.clone() }
     }
 
     pub(crate) fn awaited(&self) -> Awaited {
-        self.source.awaited
+        self.awaited
     }
 
-    pub(crate) fn cores(&self) -> &Arc<Cores> {
-        &self.source.cores
+    pub(crate) fn cores(&self) -> &Cores {
+        &self.cores
     }
 
     pub(crate) fn tenant(&self) -> &Tenant {
@@ -329,4 +343,21 @@ fn logs(mut lines: Vec<String>, limits: &Limits) -> Vec<String> {
 fn max_head_bytes(limits: &Limits) -> usize {
     let line = 6 * limits.max_log_line_bytes + 3;
     (64 << 10) + limits.max_log_lines * line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // §11: what nobody's tick waits for has guards of its own; whether it shares the cores of what is waited for depends on
+    // the priority of its threads.
+    #[test]
+    fn calls_that_no_tick_waits_for_share_the_cores_unless_they_are_in_the_background() {
+        let workers = Workers::of("/nonexistent").on_cores(&Cores::of(1));
+        let (unhurried, background) = (workers.unhurried(), workers.in_background());
+        assert_eq!(workers.awaited(), Awaited::ByATick);
+        assert_eq!([unhurried.awaited(), background.awaited()], [Awaited::ByNoTick; 2]);
+        let _held = workers.cores().try_take().unwrap();
+        assert!(unhurried.cores().try_take().is_none() && background.cores().try_take().is_some());
+    }
 }

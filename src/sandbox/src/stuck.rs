@@ -16,11 +16,20 @@ static STUCK: AtomicUsize = AtomicUsize::new(0);
 pub struct Tenant(Arc<AtomicUsize>);
 
 impl Tenant {
+    /// Names the tenant, and after its end perhaps another one.
+    pub(crate) fn id(&self) -> TenantId {
+        TenantId(Arc::as_ptr(&self.0).addr())
+    }
+
     /// Whether this is the tenant's only handle: no policy of theirs runs, and no thread of theirs is stuck.
     pub fn is_idle(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 }
+
+/// Which tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TenantId(usize);
 
 /// A module that is being compiled, whoever still waits for it.
 pub(crate) struct Compiling(Tenant);

@@ -16,7 +16,7 @@ pub(crate) trait Watched: Send + Sync {
 /// One call's deadline; no two calls share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
-    at: Instant,
+    pub(crate) at: Instant,
     serial: u64,
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::artifact::Runtime;
 use crate::call::Call;
+use crate::cores::Work;
 use crate::error::PolicyErrorCode;
 use crate::instance::{Answer, AnsweredBy, Loaded, Setup, Thought};
 use crate::limits::{Budget, MATCH_DATA_MAX_BYTES};
@@ -29,20 +30,26 @@ pub(crate) fn run(workers: &Workers, setup: &Setup, shared: &Arc<Shared>, observ
     let budget = Budget::think(&setup.limits, workers.awaited());
     let mut usual = Duration::ZERO;
     for observation in observations {
-        let thought = match shared.turn(workers.cores(), usual, budget) {
+        let turn = shared.turn(workers.cores(), workers.tenant(), Work::Think { usual }, budget);
+        let was_entered = turn == Turn::Now;
+        let thought = match turn {
             Turn::Now => engine.think(&observation),
             Turn::NoCore => Answer::unheard(PolicyErrorCode::Timeout, AnsweredBy::Host),
             Turn::Never => return,
         };
-        usual = match thought.by {
-            // Whoever got no turn has the next one before anybody else.
-            AnsweredBy::Host => Duration::ZERO,
-            // A quick call does not make up for a slow one at once.
-            AnsweredBy::Engine | AnsweredBy::Sandbox => thought.cpu.max(usual / 8 * 7),
-        };
-        if !answer_think(shared, &engine, thought) {
+        usual = usual_after(usual, &thought);
+        if !answer_think(shared, &engine, thought, was_entered) {
             return;
         }
+    }
+}
+
+/// What a think is expected to take after this one. A quick call does not make up for a slow one at once.
+fn usual_after(usual: Duration, thought: &Answer<Thought>) -> Duration {
+    match thought.by {
+        // Whoever got no turn has its tenant's next one.
+        AnsweredBy::Host => Duration::ZERO,
+        AnsweredBy::Engine | AnsweredBy::Sandbox => thought.cpu.max(usual / 8 * 7),
     }
 }
 
@@ -94,8 +101,7 @@ fn begin_load(workers: &Workers, setup: &Setup, shared: &Shared, place: Place) -
     if !shared.runs_in(place, budget) {
         return None;
     }
-    // No tick waits for a load, so it goes after every think.
-    match shared.turn(workers.cores(), budget.cpu, budget) {
+    match shared.turn(workers.cores(), workers.tenant(), Work::Load, budget) {
         Turn::Now => Some(()),
         Turn::NoCore => {
             shared.no_room();
@@ -129,11 +135,9 @@ fn load_module(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Star
     Some((engine, Answer { result, logs, cpu, by }))
 }
 
-/// Answers a think. False when the thread has to end.
-fn answer_think(shared: &Shared, engine: &Engine, thought: Answer<Thought>) -> bool {
+/// Answers a think, for which the engine was entered if it had a core. False when the thread has to end.
+fn answer_think(shared: &Shared, engine: &Engine, thought: Answer<Thought>, was_entered: bool) -> bool {
     let failure = thought.result.as_ref().err().map(|error| error.code);
-    // Without a core the engine was not entered.
-    let was_entered = thought.by != AnsweredBy::Host;
     let ended_by = failure.filter(|code| was_entered && is_final(*code) || engine.is_gone());
     let Some(Done::Think(done)) = shared.finish(ended_by) else { return false };
     done(thought);
@@ -167,5 +171,25 @@ impl Engine {
             Self::Js(process) => process.is_gone(),
             Self::Wasm { .. } => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A slow policy is known as one for many calls, so that nobody gets before others by a quick call now and then; one that
+    // found no core is next.
+    #[test]
+    fn what_a_think_usually_takes_is_forgotten_slowly() {
+        let answered =
+            |cpu: Duration, by: AnsweredBy| Answer { cpu, ..Answer::unheard(PolicyErrorCode::Threw, by) };
+        let ms = Duration::from_millis;
+        let quick = answered(ms(1), AnsweredBy::Engine);
+        let slow = usual_after(ms(1), &answered(ms(20), AnsweredBy::Engine));
+        assert_eq!(slow, ms(20));
+        assert!((0..8).fold(slow, |usual, _| usual_after(usual, &quick)) > ms(6));
+        assert_eq!((0..64).fold(slow, |usual, _| usual_after(usual, &quick)), ms(1));
+        assert_eq!(usual_after(slow, &answered(ms(0), AnsweredBy::Host)), ms(0));
     }
 }
