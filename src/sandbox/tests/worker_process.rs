@@ -32,10 +32,11 @@ fn a_worker_reaches_nothing_and_its_death_is_one_failed_call() {
     };
     let bounded = limits.iter().filter(|text| limit(text, "Max address space") != "unlimited").count();
     assert!(bounded >= 1, "the address space of a loaded policy is bounded");
-    // Of the three only the one with a script has given up the kernel's other calls.
-    let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let filtered = children().into_iter().filter(|id| status(*id).contains("Seccomp:\t2")).count();
-    assert_eq!(filtered, 1);
+    // Of the three only the one with a script has given up the kernel's other calls, in each of its threads.
+    let filtered = children().into_iter().map(filtered_threads).filter(|(filtered, _)| *filtered > 0);
+    let filtered: Vec<_> = filtered.collect();
+    let [(filtered, threads)] = filtered[..] else { panic!("{filtered:?}") };
+    assert!(filtered == threads && threads > 1, "an engine and its guard: {filtered} of {threads}");
     for id in children() {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap();
         assert_eq!(environment, b"PLAYERTHREE_SANDBOX_WORKER=1\0");
@@ -53,6 +54,14 @@ fn a_worker_reaches_nothing_and_its_death_is_one_failed_call() {
     assert_eq!(think(&policy).result.unwrap_err().code, PolicyErrorCode::Threw);
     assert!(policy.is_dead());
     assert!(think(&load(js("function think() { return []; }")).0).result.is_ok());
+}
+
+/// How many threads of a process have a filter, and how many it has.
+fn filtered_threads(id: u32) -> (usize, usize) {
+    let threads: Vec<_> = fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten().collect();
+    let status = |thread: &fs::DirEntry| fs::read_to_string(thread.path().join("status")).unwrap();
+    let filtered = threads.iter().filter(|thread| status(thread).contains("Seccomp:\t2")).count();
+    (filtered, threads.len())
 }
 
 /// The soft value of one row of `/proc/<id>/limits`.
