@@ -16,6 +16,9 @@ pub const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// memory.
 pub const MAX_OUTPUT_VALUES: usize = 32_768;
 
+/// Most log lines that a manifest may let one call leave.
+pub(crate) const MAX_LOG_LINES: usize = 1_000;
+
 /// How deep arrays and objects may nest in what a JavaScript policy returns, the intent array included (§11).
 pub const MAX_JS_OUTPUT_DEPTH: usize = 32;
 
@@ -60,7 +63,7 @@ pub struct Limits {
     pub max_artifact_bytes: usize,
     /// Intents that one think may return: 1 to 1000. More are dropped and counted.
     pub max_intents_per_call: usize,
-    /// Log lines that one call may leave: 0 to 1000. More are dropped.
+    /// Log lines that one call may leave: 0 to 1000 (`MAX_LOG_LINES`). More are dropped.
     pub max_log_lines: usize,
     /// UTF-8 bytes of one log line: 1 to 4096. Longer lines are cut.
     pub max_log_line_bytes: usize,

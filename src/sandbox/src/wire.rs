@@ -4,11 +4,11 @@
 
 use std::io::{self, Read, Write};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::detail::Detail;
-use crate::limits::{Awaited, Limits};
+use crate::limits::{Awaited, Limits, MAX_LOG_LINES};
 
 /// What a worker is asked to do. The bytes that belong to it follow as the frame's body.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,8 +28,37 @@ pub(crate) struct Told {
     pub(crate) failure: Option<(String, Option<String>)>,
     /// What a loaded script declares.
     pub(crate) detail: Option<Detail>,
+    #[serde(deserialize_with = "first_lines")]
     pub(crate) logs: Vec<String>,
     pub(crate) cpu_nanos: u64,
+}
+
+/// Reads a list of lines and keeps as many as any policy may log: empty ones without an end would take up far more memory
+/// than their bytes.
+fn first_lines<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    struct FirstLines;
+
+    impl<'de> Visitor<'de> for FirstLines {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("log lines")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<String>, A::Error> {
+            let mut lines = Vec::new();
+            while lines.len() < MAX_LOG_LINES {
+                match seq.next_element()? {
+                    Some(line) => lines.push(line),
+                    None => return Ok(lines),
+                }
+            }
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(lines)
+        }
+    }
+
+    from.deserialize_seq(FirstLines)
 }
 
 /// Sends one frame in one write.
@@ -84,6 +113,19 @@ mod tests {
         send(&mut wire, &Told { cpu_nanos: 7, ..Told::default() }, &[b"ab", b"c"]).unwrap();
         let (told, body): (Told, _) = receive(&mut wire.as_slice(), 1000, 3).unwrap();
         assert_eq!((told.cpu_nanos, body.as_slice()), (7, &b"abc"[..]));
+    }
+
+    // A worker that its policy took over may send lines without an end: no more are kept than any policy may log.
+    #[test]
+    fn lines_past_the_most_of_any_policy_are_not_kept() {
+        let told = |lines: usize| {
+            let mut wire = Vec::new();
+            send(&mut wire, &Told { logs: vec![String::new(); lines], ..Told::default() }, &[]).unwrap();
+            receive::<Told>(&mut wire.as_slice(), 1 << 20, 0).unwrap().0.logs
+        };
+        assert_eq!(told(MAX_LOG_LINES).len(), MAX_LOG_LINES);
+        let kept = told(50_000);
+        assert!(kept.len() == MAX_LOG_LINES && kept.capacity() < 2 * MAX_LOG_LINES + 8);
     }
 
     // A worker that its policy took over can send anything: it costs no more than the bounds.
