@@ -19,6 +19,8 @@ pub(crate) struct Call {
     meter: Cell<Option<Meter>>,
     /// Set once a poll told an engine to stop. The engine must not be entered again.
     interrupted: Cell<bool>,
+    /// Set when the engine failed for want of something of the host's.
+    without_room: Cell<bool>,
     /// Set from other threads when nobody waits for this instance any more.
     abandoned: Arc<AtomicBool>,
     logs: RefCell<Vec<String>>,
@@ -38,6 +40,7 @@ impl Call {
         Self {
             meter: Cell::new(None),
             interrupted: Cell::new(false),
+            without_room: Cell::new(false),
             abandoned,
             logs: RefCell::new(Vec::new()),
             max_log_lines: limits.max_log_lines,
@@ -50,7 +53,14 @@ impl Call {
         self.begin(budget);
         let result = work().and_then(|value| self.check().map(|()| value));
         let (cpu, logs) = self.end();
-        Answer { result, logs, cpu, by: AnsweredBy::Engine }
+        let by = if self.without_room.take() { AnsweredBy::Host } else { AnsweredBy::Engine };
+        Answer { result, logs, cpu, by }
+    }
+
+    /// The engine failed for want of something of the host's, which no policy is to blame for, nor is told of (§11).
+    pub(crate) fn no_room(&self) -> PolicyError {
+        self.without_room.set(true);
+        PolicyErrorCode::Timeout.into()
     }
 
     fn begin(&self, budget: Budget) {
@@ -157,6 +167,15 @@ mod tests {
             assert!(call.interrupted());
             assert_eq!(call.check(), Err(PolicyErrorCode::Timeout.into()));
         }
+    }
+
+    // §11: the host's own trouble is said to be the host's, and only in the call that met it.
+    #[test]
+    fn a_want_of_room_is_the_hosts_answer() {
+        let call = call();
+        let failed = call.run(Budget::alone(LONG, LONG), || Err::<(), _>(call.no_room()));
+        assert_eq!((failed.result, failed.by), (Err(PolicyErrorCode::Timeout.into()), AnsweredBy::Host));
+        assert_eq!(call.run(Budget::alone(LONG, LONG), || Ok(())).by, AnsweredBy::Engine);
     }
 
     #[test]

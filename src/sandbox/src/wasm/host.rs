@@ -60,10 +60,12 @@ pub(super) fn failure(store: &Store<Host>, error: &Error) -> PolicyError {
     if host.memory.refused {
         return PolicyErrorCode::MemoryLimit.into();
     }
-    // Whatever else went wrong is the host's affair, and so are its words.
     let trap = error.downcast_ref::<Trap>().map(Trap::to_string);
-    let text = trap.or_else(|| error.downcast_ref::<Misuse>().map(Misuse::to_string));
-    PolicyError::with_text(PolicyErrorCode::Threw, &text.unwrap_or_default())
+    match trap.or_else(|| error.downcast_ref::<Misuse>().map(Misuse::to_string)) {
+        Some(text) => PolicyError::with_text(PolicyErrorCode::Threw, &text),
+        // What the module did not do itself is the host's affair, and so are its words.
+        None => host.call.no_room(),
+    }
 }
 
 /// The module called `env.log` as it must not.
@@ -107,6 +109,39 @@ impl ResourceLimiter for MemoryLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instance::AnsweredBy;
+    use crate::limits::Budget;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    // §11: what the module did is its own failure, with the engine's words; what the kernel refused the host is not.
+    #[test]
+    fn only_what_the_module_did_is_its_failure() {
+        let limits = Limits {
+            ms_per_call: 1000,
+            memory_bytes: 1 << 20,
+            max_artifact_bytes: 1,
+            max_intents_per_call: 1,
+            max_log_lines: 0,
+            max_log_line_bytes: 1,
+            runtimes: vec![],
+        };
+        let call = Rc::new(Call::new(&limits, Arc::default()));
+        let store = store(&limits, Rc::clone(&call));
+        let long = Duration::from_secs(3600);
+        let failing = |error: Error| {
+            let answer = call.run::<()>(Budget::alone(long, long), || Err(failure(&store, &error)));
+            (answer.result.unwrap_err(), answer.by)
+        };
+        for own in [Error::from(Trap::UnreachableCodeReached), Error::new(Misuse("no"))] {
+            let (error, by) = failing(own);
+            assert_eq!((error.code, by), (PolicyErrorCode::Threw, AnsweredBy::Engine));
+            assert!(error.message.is_some());
+        }
+        let (error, by) =
+            failing(Error::new(std::io::Error::from_raw_os_error(libc::ENOMEM)).context("mmap"));
+        assert_eq!((error, by), (PolicyErrorCode::Timeout.into(), AnsweredBy::Host));
+    }
 
     // §11, field report U91: what a module's declarations let pass is refused when it grows all the same.
     #[test]

@@ -4,7 +4,7 @@
 //! and the watchdog answers for a thread that it holds too long.
 
 use wasmparser::{Validator, WasmFeatures};
-use wasmtime::{ExternType, FuncType, Module, ValType};
+use wasmtime::{Error, ExternType, FuncType, Module, ValType};
 
 use super::epoch::engine;
 use crate::artifact::Artifact;
@@ -16,12 +16,18 @@ pub(super) fn compiled(artifact: &Artifact, call: &Call) -> Result<Module, Polic
     if let Some(module) = artifact.module().get() {
         return Ok(module.clone());
     }
-    let module = Module::new(engine(), artifact.code()).map_err(|_| refusal(artifact.code()))?;
+    let module = Module::new(engine(), artifact.code())
+        .map_err(|error| if is_the_hosts(&error) { call.no_room() } else { refusal(artifact.code()) })?;
     check_imports(&module)?;
     check_exports(&module)?;
     // A module that took too long is not kept, so that it fails the next load in the same way.
     call.check()?;
     Ok(artifact.module().get_or_init(|| module).clone())
+}
+
+/// Whether the kernel refused something to the host, such as memory for the compiled code.
+fn is_the_hosts(error: &Error) -> bool {
+    error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())
 }
 
 /// `bad_module` for a valid module that needs what the ABI forbids, such as GC types; `compile` otherwise. The text is a
