@@ -120,6 +120,12 @@ const LOOPS: &[(&str, By, &str)] = &[
         "let v = []; for (let i = 0; i < 1e5; i++) v = [v]; JSON.stringify(v)",
     ),
     ("sort of 1e7 numbers", Memory, "Array(1e7).fill(1).sort()"),
+    // One that fits: it turns every number into a text, and looks at the budget nowhere.
+    (
+        "sort of numbers that fit",
+        Process,
+        "const a = [].slice.call(new Float64Array(3e4).map(Math.random)); for (;;) a.slice().sort()",
+    ),
 ];
 
 fn policy(by: &By, source: &str) -> playerthree_sandbox::Setup {

@@ -175,10 +175,33 @@ mod tests {
             return [];
         }";
 
-    // Field report U88: an engine that is interrupted anywhere, with promises pending, is freed without an abort.
+    /// How deep a function calls itself before the engine throws.
+    const DEPTH: &str = "(() => { let depth = 0; const down = () => { depth++; down(); };
+        try { down(); } catch (thrown) { if (!(thrown instanceof RangeError)) throw thrown; } return depth; })()";
+
+    /// The same in an engine with a stack of so many bytes.
+    fn depth_in(stack_bytes: usize) -> f64 {
+        let runtime = Runtime::new().unwrap();
+        runtime.set_max_stack_size(stack_bytes);
+        Context::full(&runtime).unwrap().with(|ctx| ctx.eval::<f64, _>(DEPTH)).unwrap()
+    }
+
+    // §11: the stack of a script is 256 KiB, whatever the build makes of each call.
     #[test]
-    fn an_engine_that_runs_out_of_time_anywhere_is_freed() {
-        let limits = Limits {
+    fn a_script_has_a_stack_of_256_kib() {
+        let limits = limits();
+        let call = Rc::new(Call::new(&limits, Arc::default()));
+        let script = format!("function think() {{ return [{DEPTH}]; }}");
+        let (mut engine, _) = JsEngine::load(script.as_bytes(), b"null", 1, &limits, call).unwrap();
+        let thought = engine.think(b"{}".to_vec()).unwrap();
+        let depth: f64 = thought.trim_matches(['[', ']']).parse().unwrap();
+        assert!(depth_in(192 << 10) < depth && depth < depth_in(320 << 10), "{depth} deep");
+        let exact = depth_in(256 << 10);
+        assert!((depth - exact).abs() < exact / 10.0, "{depth} deep, and {exact} in a bare engine");
+    }
+
+    fn limits() -> Limits {
+        Limits {
             ms_per_call: 1000,
             memory_bytes: 64 << 20,
             max_artifact_bytes: 1,
@@ -186,7 +209,13 @@ mod tests {
             max_log_lines: 20,
             max_log_line_bytes: 20,
             runtimes: vec![],
-        };
+        }
+    }
+
+    // Field report U88: an engine that is interrupted anywhere, with promises pending, is freed without an abort.
+    #[test]
+    fn an_engine_that_runs_out_of_time_anywhere_is_freed() {
+        let limits = limits();
         let wall = Duration::from_secs(3600);
         let load = |script: &str, cpu: Duration| {
             let call = Rc::new(Call::new(&limits, Arc::default()));
