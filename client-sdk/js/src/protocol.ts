@@ -207,6 +207,8 @@ export interface PoolEntry {
   readonly mine: boolean;
   /** Of one's own: whether it can be drafted. */
   readonly state?: "open" | "disabled" | "stale";
+  /** Of one's own: SHA-256 of the code, in lower-case hexadecimal. */
+  readonly artifactHash?: string;
 }
 
 /** The result of `mint`: a token for an agent of one's own. It is a secret. */

@@ -53,14 +53,21 @@ pub(crate) struct Stored {
     pub(crate) artifact: Artifact,
     /// The surface hash of the host that took it.
     pub(crate) surface: Arc<str>,
+    /// The artifact hash, computed when it was taken (§20.10.1).
+    pub(crate) hash: Arc<str>,
+}
+
+impl Stored {
+    pub(crate) fn new(artifact: Artifact, surface: &str) -> Self {
+        let hash = artifact.hash().into();
+        Self { artifact, surface: surface.into(), hash }
+    }
 }
 
 #[derive(Debug)]
 struct Kept {
     number: u32,
     stored: Stored,
-    /// Computed when the version was taken (§20.10.1).
-    hash: String,
     room: Shelved,
 }
 
@@ -112,8 +119,7 @@ impl Library {
         }
         let room = versions.shelf.take(stored.artifact.code.len()).ok_or(Code::Busy)?;
         versions.last = number;
-        let hash = stored.artifact.hash();
-        versions.kept.push_back(Kept { number, stored, hash, room });
+        versions.kept.push_back(Kept { number, stored, room });
         versions.active.insert(role.clone(), number);
         versions.bound();
         Ok(number)
@@ -151,7 +157,7 @@ impl Library {
                 "version": kept.number,
                 "runtime": runtime_name(*runtime),
                 "bytes": code.len(),
-                "artifactHash": kept.hash,
+                "artifactHash": *kept.stored.hash,
             })
         };
         json!({
@@ -184,7 +190,7 @@ mod tests {
 
     fn of_bytes(bytes: usize) -> Stored {
         let artifact = Artifact { runtime: Runtime::Js, code: vec![b' '; bytes].into() };
-        Stored { artifact, surface: "hash".into() }
+        Stored::new(artifact, "hash")
     }
 
     fn kept(library: &Library) -> Vec<u32> {

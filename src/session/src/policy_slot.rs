@@ -9,7 +9,6 @@ use crate::seat::OwnerId;
 use crate::{CallError, Code};
 use playerthree_game::Name;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Where the code of an activation comes from, which says what its trial has to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -363,7 +362,7 @@ impl PolicySlot {
                 Err(error) => Activated::Refused(error),
             },
             Origin::New => {
-                let stored = Stored { artifact: activation.artifact.clone(), surface: Arc::from(surface) };
+                let stored = Stored::new(activation.artifact.clone(), surface);
                 // Another lane of the commander may have deployed meanwhile; what was approved was this number.
                 let pinned = activation.approval.is_some().then_some(activation.version);
                 match self.library.add(role, stored, pinned) {

@@ -123,7 +123,7 @@ impl Pool {
         artifact: Artifact,
     ) -> Result<PolicyId, CallError> {
         let limits = surface.manifest.control.pool.ok_or(Code::ModeUnavailable)?;
-        let stored = Stored { artifact, surface: surface.hash.as_str().into() };
+        let stored = Stored::new(artifact, &surface.hash);
         let same = |entry: &Entry| entry.author == *author && entry.role == *role && entry.stored == stored;
         if let Some((id, _)) = self.entries.iter().find(|(_, entry)| same(entry)) {
             return Ok(*id);
@@ -159,7 +159,7 @@ impl Pool {
     }
 
     /// One page of what this owner may know: `{entries: [{policyId, game, role, runtime, wins, losses, draws, mine,
-    /// state?}], next?}`. Of somebody else's policies only those that can be drafted are there.
+    /// state?, artifactHash?}], next?}`, the last two of one's own alone. Of somebody else's policies only those that can be drafted are there.
     pub fn list(&self, surface: &Surface, owner: &OwnerId, query: &PoolQuery) -> Value {
         let shown = |(id, entry): &(&PolicyId, &Entry)| {
             let mine = entry.author == *owner;
@@ -251,6 +251,8 @@ impl Entry {
                 State::Disabled => "disabled",
                 State::Stale => "stale",
             });
+            // Two equal hashes would tell others whose code they read elsewhere.
+            json["artifactHash"] = json!(*self.stored.hash);
         }
         json
     }

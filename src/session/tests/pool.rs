@@ -253,6 +253,9 @@ fn a_listing_shows_what_can_be_drafted_in_pages_and_never_whose_it_is() {
         (&mine["entries"][0]["state"], &mine["entries"][1]["state"]),
         (&json!("disabled"), &json!("open"))
     );
+    // §20.10.1: what its author may compare with a version of theirs, and nobody else.
+    let hash = mine["entries"][0]["artifactHash"].as_str().unwrap();
+    assert!(hash.len() == 64 && hash != mine["entries"][1]["artifactHash"]);
     assert_eq!(
         ids(&pool.list(&surface, &owner("bob"), &query(&surface, json!({ "mine": true })))),
         [wing.to_string()]
