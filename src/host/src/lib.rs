@@ -40,5 +40,5 @@ pub use scrubbing::{
 };
 pub use secret::{Digest, Token, digest as secret_digest};
 pub use status::{StatusBoard, StatusWatch};
-pub use trial::{Ended, Trial, TrialResult};
+pub use trial::{Ended, NotPlayed, Trial, TrialResult};
 pub use uploads::{UPLOAD_BYTES_MAX, UPLOADS_MAX, UploadError, UploadId, Uploads};

@@ -53,7 +53,7 @@ impl<R> Live<R> {
     pub fn new(game: Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let practices = Practices::new(places.clone(), Arc::clone(&wake));
         let pools = places.pools().clone();
-        let policies = Policies::new(Arc::clone(game.surface()), places, wake);
+        let policies = Policies::new(&game, places, wake);
         let board = Arc::new(StatusBoard::of(&game));
         Self {
             game,
@@ -149,6 +149,7 @@ impl<R> Live<R> {
     /// Ends whatever runs or is tried out for a seat. Whoever waits for a trial learns why there will be none.
     fn end_policies(&mut self, seat: &Seat, why: Code, now: Millis) {
         self.policies.end(seat);
+        self.game.withdraw(seat);
         if let Some(trying) = self.probes.remove(seat) {
             self.tried(seat, trying, Err(why.into()), now);
         }

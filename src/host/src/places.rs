@@ -8,9 +8,11 @@ use crate::pools::Pools;
 use crate::practice::{OWNER_PRACTICES, PRACTICE_PLACES, Principal};
 use crate::shares::{Share, Shares};
 use dashmap::DashMap;
+use playerthree_game::Seat;
 use playerthree_sandbox as sandbox;
 use playerthree_session::OwnerId;
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -46,6 +48,8 @@ pub struct PolicyPlaces {
     tenants: Arc<DashMap<OwnerId, sandbox::Tenant>>,
     blamed: Arc<Mutex<HashMap<OwnerId, Vec<Instant>>>>,
     pools: Pools,
+    /// What the seeds of policies are drawn with: nobody outside of this process knows it.
+    dice: RandomState,
 }
 
 /// One policy instance's or practice's place, until it is dropped.
@@ -69,6 +73,7 @@ impl PolicyPlaces {
             tenants: Arc::default(),
             blamed: Arc::default(),
             pools: Pools::default(),
+            dice: RandomState::new(),
         }
     }
 
@@ -96,6 +101,11 @@ impl PolicyPlaces {
         self.workers.on_behalf_of(&self.tenant(owner))
     }
 
+    /// The same for calls that no tick waits for.
+    pub(crate) fn unhurried_workers(&self, owner: &OwnerId) -> sandbox::Workers {
+        self.workers(owner).unhurried()
+    }
+
     /// Workers for this owner's practices.
     pub(crate) fn practice_workers(&self, owner: &OwnerId) -> sandbox::Workers {
         self.practice_workers.on_behalf_of(&self.tenant(owner))
@@ -107,6 +117,12 @@ impl PolicyPlaces {
         }
         self.tenants.retain(|_, tenant| !tenant.is_idle());
         self.tenants.entry(owner.clone()).or_default().clone()
+    }
+
+    /// The seed of `Math.random` of the policies that play a seat for its holder: the same for each instance of one, so that a
+    /// restart is no new throw of the dice, and nothing that a rival could compute, or find out by drafting the policy.
+    pub(crate) fn seed(&self, match_seed: u32, seat: &Seat, holder: &OwnerId) -> u64 {
+        self.dice.hash_one((match_seed, seat, holder))
     }
 
     /// The practices under way, over all matches of the process.
@@ -176,6 +192,22 @@ mod tests {
         assert!(all.take_practice(&bob).is_some());
         anns.pop();
         assert!(all.take_practice(&ann).is_some());
+    }
+
+    // §11: seeded, the same for one seat of one match and for nobody else.
+    #[test]
+    fn the_dice_of_a_seat_are_its_own() {
+        let (here, elsewhere) = (places(1), places(1));
+        let (seat, ann) = (Seat::new("red", "ground"), OwnerId("ann".into()));
+        let seed = here.seed(7, &seat, &ann);
+        assert_eq!(here.clone().seed(7, &seat, &ann), seed);
+        let others = [
+            here.seed(8, &seat, &ann),
+            here.seed(7, &Seat::new("red", "air"), &ann),
+            here.seed(7, &seat, &OwnerId("bob".into())),
+            elsewhere.seed(7, &seat, &ann),
+        ];
+        assert!(!others.contains(&seed));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{Activation, Match, Millis, OwnerId, PolicyError, Surface, Thought};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, mpsc};
 
 /// Why an artifact is not tried.
@@ -34,7 +34,7 @@ pub(crate) enum Answered {
     Thought(Seat, Result<Thought, PolicyError>),
     /// A seat's policy failed when it was started.
     NotStarted(Seat, PolicyError),
-    /// The instance that was asked to think for the seat has been replaced or ended meanwhile, or found no core.
+    /// The instance that was asked to think for the seat found no core.
     Withdrawn(Seat),
 }
 
@@ -56,8 +56,12 @@ struct From {
     seat: Seat,
     probe: bool,
     run: u64,
+    author: OwnerId,
     reply: Reply,
 }
+
+/// Most instances that are let go while they compute. Past it the oldest is ended before its answer.
+const LEAVING_MAX: usize = 16;
 
 /// Who has to do with an instance.
 #[derive(Clone)]
@@ -78,7 +82,8 @@ struct Slot {
     detail: Option<Vec<Name>>,
     /// What it logged while it was loaded, for the statistics of its first think.
     logs: Vec<String>,
-    thinking: bool,
+    /// An answer of its instance is to come.
+    computes: bool,
     /// Given back when the slot goes.
     place: Place,
 }
@@ -94,10 +99,13 @@ struct Running {
 /// Every instance of one match.
 pub(crate) struct Policies {
     surface: Arc<Surface>,
+    match_seed: u32,
     limits: Option<sandbox::Limits>,
     places: PolicyPlaces,
     running: HashMap<Seat, Running>,
     probes: HashMap<Seat, Slot>,
+    /// Instances that nobody waits for any more and that have not answered yet, by run, oldest first.
+    leaving: VecDeque<(u64, sandbox::Instance)>,
     runs: u64,
     sender: mpsc::Sender<From>,
     receiver: mpsc::Receiver<From>,
@@ -106,19 +114,19 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    pub(crate) fn new(
-        surface: Arc<Surface>,
-        places: PolicyPlaces,
-        wake: Arc<dyn Fn() + Send + Sync>,
-    ) -> Self {
+    /// Those of this match, which has none yet.
+    pub(crate) fn new(game: &Match, places: PolicyPlaces, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = mpsc::channel();
+        let surface = Arc::clone(game.surface());
         let limits = surface.manifest.control.policy.as_ref().map(sandboxed::limits);
         Self {
             surface,
+            match_seed: game.seed(),
             limits,
             places,
             running: HashMap::new(),
             probes: HashMap::new(),
+            leaving: VecDeque::new(),
             runs: 0,
             sender,
             receiver,
@@ -155,16 +163,19 @@ impl Policies {
     pub(crate) fn think_probe(&mut self, seat: &Seat, observation: &Value) -> Probe {
         let failed = || Probe::Failed(PolicyError::of("timeout"));
         let Some(slot) = self.probes.get(seat) else { return failed() };
-        let done = self.reporter(seat, true, slot.run, Reply::Thought);
-        match slot.instance.think(sandboxed::text(observation), done) {
-            Ok(()) => Probe::Thinking,
-            Err(_busy) => failed(),
+        let done = self.reporter(seat, true, slot.run, &slot.parties.author, Reply::Thought);
+        let Some(slot) = self.probes.get_mut(seat) else { return failed() };
+        if slot.instance.think(sandboxed::text(observation), done).is_err() {
+            return failed();
         }
+        slot.computes = true;
+        Probe::Thinking
     }
 
     /// Ends a probe and gives its place back.
     pub(crate) fn end_probe(&mut self, seat: &Seat) {
-        self.probes.remove(seat);
+        let ended = self.probes.remove(seat);
+        self.let_go(ended);
     }
 
     /// Starts a fresh instance of a version that its probe found working, in the probe's place (§10: every instance is
@@ -174,31 +185,46 @@ impl Policies {
         let match_data: Arc<str> = sandboxed::text(match_data);
         if let Some(slot) = self.load(seat, false, parties, artifact, Arc::clone(&match_data), place) {
             let running = Running { slot, match_data, crashes: Crashes::default(), restart_at: None };
-            self.running.insert(seat.clone(), running);
+            let replaced = self.running.insert(seat.clone(), running);
+            self.let_go(replaced.map(|running| running.slot));
         }
     }
 
     /// Ends a seat's policy and whatever it was trying out.
     pub(crate) fn end(&mut self, seat: &Seat) {
-        self.running.remove(seat);
-        self.probes.remove(seat);
+        let running = self.running.remove(seat).map(|running| running.slot);
+        self.let_go(running);
+        let probe = self.probes.remove(seat);
+        self.let_go(probe);
+    }
+
+    /// An instance has no seat any more, and gives its place back. If it computes it is left to answer: whether the call runs
+    /// away is not known before, and whoever wrote it answers for that although nobody waits for it.
+    fn let_go(&mut self, slot: Option<Slot>) {
+        let Some(slot) = slot.filter(|slot| slot.computes) else { return };
+        if self.leaving.len() == LEAVING_MAX {
+            self.leaving.pop_front();
+        }
+        self.leaving.push_back((slot.run, slot.instance));
+        // What waited for it goes on without it.
+        (self.wake)();
     }
 
     /// The sections that the seat's policy reads, if it is loaded and idle.
     pub(crate) fn idle_detail(&self, seat: &Seat) -> Option<Vec<Name>> {
         let slot = &self.running.get(seat)?.slot;
-        if slot.thinking || slot.instance.is_dead() { None } else { slot.detail.clone() }
+        if slot.computes || slot.instance.is_dead() { None } else { slot.detail.clone() }
     }
 
     /// Lets a seat's idle policy think.
     pub(crate) fn think(&mut self, seat: &Seat, observation: &Value, now: Millis) -> Result<(), PolicyError> {
         self.now = now;
         let unready = || PolicyError::of("timeout");
-        let run = self.running.get(seat).map(|running| running.slot.run).ok_or_else(unready)?;
-        let done = self.reporter(seat, false, run, Reply::Thought);
+        let slot = self.running.get(seat).map(|running| &running.slot).ok_or_else(unready)?;
+        let done = self.reporter(seat, false, slot.run, &slot.parties.author, Reply::Thought);
         let running = self.running.get_mut(seat).ok_or_else(unready)?;
         running.slot.instance.think(sandboxed::text(observation), done).map_err(|_busy| unready())?;
-        running.slot.thinking = true;
+        running.slot.computes = true;
         Ok(())
     }
 
@@ -206,6 +232,7 @@ impl Policies {
     pub(crate) fn next_answer(&mut self) -> Option<Answered> {
         while let Ok(from) = self.receiver.try_recv() {
             self.blame(&from);
+            self.leaving.retain(|(run, _)| *run != from.run);
             let answered = if from.probe { self.probe_answered(from) } else { self.policy_answered(from) };
             if answered.is_some() {
                 return answered;
@@ -255,17 +282,14 @@ impl Policies {
             Reply::Loaded(answer) => sandboxed::cost_a_worker(answer),
             Reply::Thought(answer) => sandboxed::cost_a_worker(answer),
         };
-        let slot = match from.probe {
-            true => self.probes.get(&from.seat),
-            false => self.running.get(&from.seat).map(|running| &running.slot),
-        };
-        if let Some(slot) = slot.filter(|slot| cost_a_worker && slot.run == from.run) {
-            self.places.blame(&slot.parties.author);
+        if cost_a_worker {
+            self.places.blame(&from.author);
         }
     }
 
     fn probe_answered(&mut self, from: From) -> Option<Answered> {
         let slot = self.probes.get_mut(&from.seat).filter(|slot| slot.run == from.run)?;
+        slot.computes = false;
         let probe = match from.reply {
             Reply::Loaded(answer) if sandboxed::is_without_room(&answer) => {
                 return Some(Answered::NotProbed(from.seat));
@@ -286,14 +310,14 @@ impl Policies {
     }
 
     fn policy_answered(&mut self, from: From) -> Option<Answered> {
-        if self.running.get(&from.seat).is_none_or(|running| running.slot.run != from.run) {
-            return matches!(from.reply, Reply::Thought(_)).then_some(Answered::Withdrawn(from.seat));
-        }
+        let is_current = self.running.get(&from.seat).is_some_and(|running| running.slot.run == from.run);
         match from.reply {
+            _ if !is_current => None,
             Reply::Loaded(answer) => {
                 let no_room = sandboxed::is_without_room(&answer);
                 let ready = sandboxed::ready(&self.surface, answer);
                 let running = self.running.get_mut(&from.seat)?;
+                running.slot.computes = false;
                 match ready {
                     Ok(ready) => running.slot.is_ready(ready),
                     Err(_) if no_room => running.restart_at = Some(self.now + RESTART_FIRST),
@@ -308,7 +332,7 @@ impl Policies {
                 let now = self.now;
                 let running = self.running.get_mut(&from.seat)?;
                 if sandboxed::is_without_room(&answer) {
-                    running.slot.thinking = false;
+                    running.slot.computes = false;
                     if running.slot.instance.is_dead() {
                         running.restart_at = Some(now + RESTART_FIRST);
                     }
@@ -340,20 +364,11 @@ impl Policies {
             artifact: Arc::clone(&artifact),
             limits,
             match_data,
-            seed: sandboxed::seed(seat),
+            seed: self.places.seed(self.match_seed, seat, &parties.holder),
         };
-        let done = self.reporter(seat, probe, run, Reply::Loaded);
+        let done = self.reporter(seat, probe, run, &parties.author, Reply::Loaded);
         let instance = sandbox::Instance::load(&self.places.workers(&parties.holder), setup, done);
-        Some(Slot {
-            run,
-            parties,
-            instance,
-            artifact,
-            detail: None,
-            logs: Vec::new(),
-            thinking: false,
-            place,
-        })
+        Some(Slot { run, parties, instance, artifact, detail: None, logs: Vec::new(), computes: true, place })
     }
 
     /// What the sandbox calls with an answer, on a thread of its own.
@@ -362,15 +377,17 @@ impl Policies {
         seat: &Seat,
         probe: bool,
         run: u64,
+        author: &OwnerId,
         reply: fn(sandbox::Answer<T>) -> Reply,
     ) -> impl FnOnce(sandbox::Answer<T>) + Send + 'static
     where
         T: Send + 'static,
     {
-        let (sender, wake, seat) = (self.sender.clone(), Arc::clone(&self.wake), seat.clone());
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let (seat, author) = (seat.clone(), author.clone());
         move |answer| {
             // The match may be gone; then nobody waits for this.
-            _ = sender.send(From { seat, probe, run, reply: reply(answer) });
+            _ = sender.send(From { seat, probe, run, author, reply: reply(answer) });
             wake();
         }
     }
@@ -383,7 +400,7 @@ impl Slot {
     }
 
     fn thought(&mut self, answer: sandbox::Answer<sandbox::Thought>) -> Result<Thought, PolicyError> {
-        self.thinking = false;
+        self.computes = false;
         sandboxed::thought(answer, std::mem::take(&mut self.logs))
     }
 }

@@ -149,11 +149,11 @@ fn launch(
         let workers = places.practice_workers(&owner);
         let result = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
         // Once: a draft may hang, and a trial restarts it a few times only.
-        if result.as_ref().is_ok_and(|result| result.cost_a_worker) {
+        if result.as_ref().map_or_else(|not_played| not_played.cost_a_worker, |played| played.cost_a_worker) {
             places.blame(&owner);
         }
         drop((entered, place));
-        done.tell(result);
+        done.tell(result.map_err(|not_played| not_played.error));
     };
     thread::Builder::new().name("practice".to_owned()).spawn(play).map_err(|_| Code::Busy)?;
     Ok(running)

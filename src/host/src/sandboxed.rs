@@ -1,7 +1,7 @@
 //! Between the sandbox, which knows no game, and the rules, which run no code: limits, artifacts, details and answers in
 //! the terms of each other.
 
-use playerthree_game::{Name, Runtime, Seat};
+use playerthree_game::{Name, Runtime};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{Artifact, Millis, PolicyError, Surface, Thought};
 use serde_json::Value;
@@ -101,13 +101,6 @@ pub(crate) fn artifact(
 /// The game allows no such runtime, or no policies at all.
 pub(crate) fn no_runtime() -> PolicyError {
     PolicyError::of("runtime_not_allowed")
-}
-
-/// Policies draw the same random numbers in every instance of a seat, so that a restart is no new throw of the dice.
-pub(crate) fn seed(seat: &Seat) -> u64 {
-    seat.to_string()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Whether the policy ran out of time or broke its engine, and not the host out of room: its worker is gone with it.

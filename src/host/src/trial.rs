@@ -81,6 +81,28 @@ pub struct TrialResult {
     pub cost_a_worker: bool,
 }
 
+/// Why a trial came to no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct NotPlayed {
+    /// What whoever asked for it is told.
+    pub error: CallError,
+    /// A call had run out of time or broken its engine before.
+    pub cost_a_worker: bool,
+}
+
+impl From<CallError> for NotPlayed {
+    fn from(error: CallError) -> Self {
+        Self { error, cost_a_worker: false }
+    }
+}
+
+impl From<Code> for NotPlayed {
+    fn from(code: Code) -> Self {
+        CallError::from(code).into()
+    }
+}
+
 impl TrialResult {
     /// `PracticeResult` (§4).
     pub fn to_json(&self) -> Value {
@@ -107,11 +129,11 @@ impl Trial {
         &self,
         workers: &sandbox::Workers,
         goes_on: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<TrialResult, CallError> {
+    ) -> Result<TrialResult, NotPlayed> {
         let started = Instant::now();
         let mut game = match self.seated() {
             Ok(game) => game,
-            Err(CannotStart::Refused(error)) => return Err(error),
+            Err(CannotStart::Refused(error)) => return Err(error.into()),
             Err(CannotStart::Output(_)) => return Ok(self.failed(Ended::Guard, started)),
         };
         let (Ok(match_data), Ok(_)) = (game.match_data(&self.seat), game.probe_observation(&self.seat, &[]))
@@ -126,7 +148,8 @@ impl Trial {
             }
         };
         game.run_policy(&self.seat, self.version, self.artifact.runtime)?;
-        self.rounds(&mut game, &mut player, goes_on)?;
+        self.rounds(&mut game, &mut player, goes_on)
+            .map_err(|error| NotPlayed { error, cost_a_worker: player.cost_a_worker })?;
         let policy = game.policy_status(&self.seat)?;
         let seen = game.probe_observation(&self.seat, &[]).is_ok();
         let ended = match game.report(&self.seat.team) {
@@ -241,8 +264,8 @@ impl<'a> Player<'a> {
         let limits = trial.surface.manifest.control.policy.as_ref().map(sandboxed::limits);
         let limits = limits.ok_or_else(sandboxed::no_runtime)?;
         let artifact = sandboxed::artifact(&limits, &trial.artifact)?;
-        // Other seeds are other throws of the policy's own dice too.
-        let seed = sandboxed::seed(&trial.seat) ^ u64::from(trial.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // The same everywhere, so that a trial can be repeated; other seeds are other throws of the policy's own dice too.
+        let seed = u64::from(trial.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let setup = sandbox::Setup { artifact, limits, match_data: sandboxed::text(match_data), seed };
         let surface = &trial.surface;
         let mut player = Self {

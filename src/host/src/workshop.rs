@@ -174,9 +174,9 @@ fn think_once(
     let limits = surface.manifest.control.policy.as_ref().map(sandboxed::limits);
     let limits = limits.ok_or_else(sandboxed::no_runtime)?;
     let artifact = sandboxed::artifact(&limits, artifact)?;
-    let seed = sandboxed::seed(seat);
+    let seed = places.seed(game.seed(), seat, owner);
     let setup = sandbox::Setup { artifact, limits, match_data: sandboxed::text(match_data), seed };
-    let (instance, loaded) = sandbox::Instance::load_blocking(&places.workers(owner), setup);
+    let (instance, loaded) = sandbox::Instance::load_blocking(&places.unhurried_workers(owner), setup);
     let ready = sandboxed::ready(surface, answered(places, owner, loaded)?)?;
     let observation =
         game.probe_observation(seat, &ready.detail).map_err(|_| PolicyError::of("bad_output"))?;

@@ -639,6 +639,42 @@ impl Game for Breaking {
     }
 }
 
+/// §15.5: whoever gives a seat away while their policy hangs there answers for it all the same.
+#[test]
+fn a_policy_that_hangs_counts_against_its_owner_when_its_seat_is_gone() {
+    let mut driver = Driver::new();
+    let other = driver.seat("red", "air");
+    let hangs = json!({ "runtime": "js", "code": "for (;;);" });
+    for _ in 0..BLAME_MAX {
+        let seat = driver.seat("red", "ground");
+        driver.live.call(&seat, Right::Agent, "policyDeploy", &hangs, "gone", driver.now);
+        driver.live.assign(&seat, Occupant::Nobody, driver.now).unwrap();
+    }
+    assert_eq!(driver.live.take_answers().len(), BLAME_MAX);
+    let code = json!({ "runtime": "js", "code": "function think() { return [] }" });
+    let barred = |driver: &mut Driver| {
+        let answer = driver.call(&other, "policyDeploy", code.clone());
+        answer.is_err_and(|error| error.code.as_str() == "rate_limited")
+    };
+    // Each of these waits behind the owner's own.
+    assert!((0..1_000).any(|_| barred(&mut driver)));
+}
+
+/// §11: the dice of a policy are the same for each instance that plays a seat, and nobody knows them who did not throw them.
+#[test]
+fn the_dice_of_a_policy_are_no_others() {
+    let thrown = || {
+        let mut driver = Driver::new();
+        let seat = driver.seat("red", "ground");
+        let deployed = driver.deploy(&seat, "function think() { log(Math.random()); return [] }");
+        driver.until_it_thinks(&seat);
+        let (tried, played) = (&deployed["probe"]["logs"][0], &driver.status(&seat)["logs"][0]);
+        assert_eq!(tried, played);
+        played.clone()
+    };
+    assert_ne!(thrown(), thrown(), "the same seat of the same match in another process");
+}
+
 // §13: whoever practises is told of a game that breaks down, and may practise again.
 #[test]
 fn a_practice_that_breaks_down_is_answered() {

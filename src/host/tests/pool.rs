@@ -56,8 +56,11 @@ struct House {
 
 impl House {
     fn with_places(places: usize) -> Self {
+        Self::of(PolicyPlaces::new(places, Workers::of_this_program()))
+    }
+
+    fn of(places: PolicyPlaces) -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
-        let places = PolicyPlaces::new(places, Workers::of_this_program());
         let agents = Agents::new(places.clone());
         Self { surface, places, agents }
     }
@@ -466,6 +469,16 @@ async fn trials_between_matches_are_bounded() {
         assert_eq!(deploy(&grant, "for (;;);").await.unwrap()["error"]["code"], "timeout");
     }
     assert_eq!(deploy(&grant, IDLE).await.unwrap_err().code, Code::RateLimited);
+}
+
+/// §11, §15.5: a trial that finds no worker is `busy`, and is held against nobody.
+#[tokio::test]
+async fn a_trial_between_matches_without_room_is_busy() {
+    let house = House::of(PolicyPlaces::new(1, Workers::of("/nonexistent")));
+    let (_, grant) = house.commander("ann", CommanderKind::Agent);
+    for _ in 0..=BLAME_MAX {
+        assert_eq!(deploy(&grant, IDLE).await.unwrap_err().code, Code::Busy);
+    }
 }
 
 /// A way into a match that nobody answers.

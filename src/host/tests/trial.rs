@@ -7,7 +7,7 @@ use playerthree_game::{
     Setup, ViewKind, t,
 };
 use playerthree_host::{Ended, Trial, TrialResult};
-use playerthree_sandbox::Workers;
+use playerthree_sandbox::{Cores, Workers};
 use playerthree_session::{Artifact, Code, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -176,6 +176,35 @@ fn a_policy_that_hangs_again_and_again_is_given_up() {
     assert_eq!((&result.policy["timeouts"], result.cost_a_worker), (&json!(4), true));
 }
 
+// §13: where the host has no room the trial ends `busy`, not as another match without some thoughts, and what ran out of time
+// before is told all the same.
+#[test]
+fn a_trial_without_room_is_busy_and_no_failure_of_the_policy() {
+    let idle = trial("red", "ground", "function think() { return []; }");
+    let nowhere = Workers::of("/nonexistent");
+    let unloaded = idle.play(&nowhere, &mut |_| true).unwrap_err();
+    assert_eq!((unloaded.error.code, unloaded.cost_a_worker), (Code::Busy, false));
+
+    let cores = Cores::of(1);
+    let workers = Workers::of_this_program().on_cores(&cores);
+    let mut held = None;
+    let mut takes_the_core_at = |trial: &Trial, at: u64| {
+        held = None;
+        trial.play(&workers, &mut |tick| {
+            if tick == at {
+                held = cores.try_take();
+            }
+            true
+        })
+    };
+    let unthought = takes_the_core_at(&idle, 11).unwrap_err();
+    assert_eq!((unthought.error.code, unthought.cost_a_worker), (Code::Busy, false));
+    // It runs out of time with its second think and is due again a second of game time later.
+    let hanging = trial("red", "ground", "let n = 0; function think() { if (n++) for (;;); return []; }");
+    let not_restarted = takes_the_core_at(&hanging, 6).unwrap_err();
+    assert_eq!((not_restarted.error.code, not_restarted.cost_a_worker), (Code::Busy, true));
+}
+
 // §4 `Stats`: what a call logged before it failed is its author's to read, and so is what a load did.
 #[test]
 fn failed_calls_keep_their_logs() {
@@ -272,7 +301,8 @@ fn a_policy_that_hangs_is_started_again_in_game_time() {
 fn a_trial_that_the_manifest_does_not_know_is_refused() {
     let mut wrong = trial("red", "ground", "function think() { return []; }");
     wrong.options = Some(json!({ "nonsense": 1 }));
-    let refused = |trial: &Trial| trial.play(&Workers::of_this_program(), &mut |_| true).unwrap_err().code;
+    let refused =
+        |trial: &Trial| trial.play(&Workers::of_this_program(), &mut |_| true).unwrap_err().error.code;
     assert_eq!(refused(&wrong), Code::Invalid);
     let stranger = trial("green", "ground", "function think() { return []; }");
     assert_eq!(refused(&stranger), Code::Invalid);

@@ -93,8 +93,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true
     });
     bar.finish_and_clear();
-    let result =
-        result.map_err(|error| anyhow::anyhow!("the match cannot be set up: {}", error.code.as_str()))?;
+    let result = result
+        .map_err(|failed| anyhow::anyhow!("the match cannot be played: {}", failed.error.code.as_str()))?;
     let text = if args.json { result.to_json().to_string() } else { table(&result) };
     writeln!(std::io::stdout().lock(), "{}", text.trim_end())?;
     let failures = result.policy["errors"].as_u64().unwrap_or(0);

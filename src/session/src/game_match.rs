@@ -188,6 +188,11 @@ impl Match {
         Ok(fresh)
     }
 
+    /// The only source of the match's randomness.
+    pub fn seed(&self) -> u32 {
+        self.recorder.seed()
+    }
+
     /// Everything that a game shows before its first tick must conform, or the match does not exist.
     pub(crate) fn check_first_outputs(&self) -> Result<(), Refused> {
         for seat in self.seats.keys() {

@@ -28,6 +28,10 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    pub(crate) fn seed(&self) -> u32 {
+        self.seed
+    }
+
     pub(crate) fn new(seed: u32) -> Self {
         Self { seed, entries: Some(Vec::new()), bytes: 0, next: 0 }
     }

@@ -56,6 +56,8 @@ pub struct Drill {
     pub banners: usize,
     pub told: Arc<Mutex<Vec<Told>>>,
     pub broken: Arc<Mutex<Option<Broken>>>,
+    /// What the match data say.
+    pub note: Arc<Mutex<Option<&'static str>>>,
 }
 
 impl Drill {
@@ -70,6 +72,7 @@ impl Drill {
             banners: 0,
             told: Arc::default(),
             broken: Arc::default(),
+            note: Arc::default(),
         }
     }
 
@@ -267,7 +270,7 @@ impl GameMatch for DrillMatch {
                 let more = "m".repeat(131_073 - around - 100_000);
                 Some(json!({ "note": "n".repeat(100_000), "more": more }))
             }
-            _ => Some(json!({})),
+            _ => Some(self.game.note.lock().unwrap().map_or(json!({}), |note| json!({ "note": note }))),
         }
     }
 
