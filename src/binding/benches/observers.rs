@@ -24,14 +24,10 @@ const TICK: u64 = 100;
 fn battle(observers: ObserverPolicy) -> (Match, u64) {
     let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
     let config = Config {
-        seed: 7,
-        options: None,
         teams: Some(vec!["red".into(), "blue".into()]),
-        alliances: None,
         bots: Some("commander".into()),
         observers,
-        epoch: 0,
-        persistent: None,
+        ..Config::of(7)
     };
     let (mut game, mut now) = (Match::new(surface, config, 0).unwrap(), 0);
     for _ in 0..600 {

@@ -25,14 +25,11 @@ const TURN: u64 = 3_000;
 fn start(game: impl Game, bots: &str, teams: Option<Vec<playerthree_game::Name>>) -> Match {
     let surface = Arc::new(Surface::new(Arc::new(game)).unwrap());
     let config = Config {
-        seed: 7,
-        options: None,
         teams,
-        alliances: None,
         bots: Some(bots.into()),
         observers: ObserverPolicy::Private(0),
         epoch: 1_800_000_000_000,
-        persistent: None,
+        ..Config::of(7)
     };
     Match::new(surface, config, 0).unwrap()
 }

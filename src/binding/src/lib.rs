@@ -95,7 +95,6 @@ impl Definition for GameRooms {
         let world = world.transpose().map_err(|_| Refusal::at_capacity())?;
         let bots = room::bots_of(&self.surface, creation.bots);
         let config = Config {
-            seed: creation.seed.unwrap_or_else(random_seed),
             options: creation.options,
             teams: creation.teams,
             alliances: creation.alliances,
@@ -103,9 +102,13 @@ impl Definition for GameRooms {
             observers: creation.observers,
             epoch: push::unix_millis(),
             persistent: self.worlds.as_ref().map(|worlds| worlds.persistent),
+            ..Config::of(creation.seed.unwrap_or_else(random_seed))
         };
         let mut game =
             Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
+        if !self.matches.are_archived() {
+            game.keep_no_replay();
+        }
         // The gate stands before anybody can reach the match (§20 `holdStart`).
         creation.start.hold(&mut game).map_err(|_| Refusal::bad_options())?;
         let parts = room::Parts {

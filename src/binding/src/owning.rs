@@ -27,6 +27,11 @@ impl Matches {
         Self { archive: Some(archive), ..Self::default() }
     }
 
+    /// Whether somebody will ask for a match's replay.
+    pub(crate) fn are_archived(&self) -> bool {
+        self.archive.is_some()
+    }
+
     /// Carries out one of `mint`, `revoke`, `assign`, `tell`, `mandate` and `scopes` with the fields of the operation of
     /// that name. The side is always named. Fails as the operation does, and `forbidden` for a match that is not there.
     pub async fn operate(

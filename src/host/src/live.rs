@@ -237,7 +237,7 @@ impl<R> Live<R> {
             Call::Ready => self.game.agent_ready(seat, right, now).map(Step::Done),
             Call::Act(intents) => {
                 let acks = self.game.act(seat, right, &intents, now)?;
-                Ok(Step::Done(json!({ "acks": Match::acks_json(&acks) })))
+                Ok(Step::Done(Value::from_iter([("acks", Match::acks_json(&acks))])))
             }
             Call::Sequence(plan) => Ok(Step::Done(self.game.sequence(seat, right, plan, now)?.to_json())),
             Call::Wait(wait) => match self.game.wait(seat, right, wait, now)? {

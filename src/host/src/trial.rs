@@ -7,8 +7,8 @@ use playerthree_game::{Name, Outcome, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_schema::utf16_len;
 use playerthree_session::{
-    Artifact, CallError, CannotStart, Code, Config, Match, Millis, ObserverPolicy, Occupant, OwnerId,
-    PolicyError, Stats, Surface, Thought,
+    Artifact, CallError, CannotStart, Code, Config, Match, Millis, Occupant, OwnerId, PolicyError, Stats,
+    Surface, Thought,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -165,14 +165,11 @@ impl Trial {
     /// The match with bots on every seat but the tested one.
     fn seated(&self) -> Result<Match, CannotStart> {
         let config = Config {
-            seed: self.seed,
             options: self.options.clone(),
             teams: self.teams.clone(),
             alliances: self.alliances.clone(),
             bots: Some(self.opponent.clone()),
-            observers: ObserverPolicy::Closed,
-            epoch: 0,
-            persistent: None,
+            ..Config::of(self.seed)
         };
         let mut game = Match::new(Arc::clone(&self.surface), config, 0)?;
         game.keep_no_replay();

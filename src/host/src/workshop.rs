@@ -11,8 +11,8 @@ use crate::sandboxed;
 use playerthree_game::{Name, Seat};
 use playerthree_sandbox as sandbox;
 use playerthree_session::{
-    Activation, Approved, Artifact, CallError, Code, CommanderId, Config, Deploy, Match, ObserverPolicy,
-    OwnerId, PolicyError, Publication, Publish, Surface, Thought,
+    Activation, Approved, Artifact, CallError, Code, CommanderId, Config, Deploy, Match, OwnerId,
+    PolicyError, Publication, Publish, Surface, Thought,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -127,16 +127,7 @@ fn rehearse(
     role: &Name,
     artifact: &Artifact,
 ) -> Result<Result<Thought, PolicyError>, Code> {
-    let config = Config {
-        seed: 0,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 0,
-        persistent: None,
-    };
+    let config = Config::of(0);
     let game = Match::new(Arc::clone(surface), config, 0).map_err(|_| Code::Internal)?;
     let team = game.teams().first().ok_or(Code::Internal)?;
     let seat = Seat::new(team, role);

@@ -49,14 +49,9 @@ impl House {
     fn new() -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let config = Config {
-            seed: 7,
-            options: None,
             teams: Some(vec![red(), "blue".into()]),
-            alliances: None,
-            bots: None,
             observers: ObserverPolicy::Private(0),
-            epoch: 0,
-            persistent: None,
+            ..Config::of(7)
         };
         let mut house =
             Self { game: Match::new(surface, config, 0).unwrap(), credentials: Credentials::default() };

@@ -49,16 +49,7 @@ impl Driver {
         let surface = Arc::new(Surface::new(game).unwrap());
         let teams: Vec<Name> = vec!["red".into(), "blue".into()];
         let observers = ObserverPolicy::Closed;
-        let config = Config {
-            seed: 7,
-            options,
-            teams: Some(teams),
-            alliances: None,
-            bots: None,
-            observers,
-            epoch: 0,
-            persistent: None,
-        };
+        let config = Config { options, teams: Some(teams), observers, ..Config::of(7) };
         let game = Match::new(surface, config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);

@@ -14,9 +14,7 @@ use drill::Drill;
 use playerthree_game::{Clock, PauseLimits, Seat};
 use playerthree_host::{Answer, Live, PolicyPlaces, TICKS_OWED_MAX};
 use playerthree_sandbox::Workers;
-use playerthree_session::{
-    Code, Config, Match, ObserverPolicy, Occupant, OwnerId, PRESENCE_MS, Right, Surface,
-};
+use playerthree_session::{Code, Config, Match, Occupant, OwnerId, PRESENCE_MS, Right, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -29,16 +27,7 @@ fn live(clock: Clock) -> Live<&'static str> {
     let mut game = Drill::new(clock);
     game.control.pausable = Some(PauseLimits { max_pause_seconds: Some(600) });
     let surface = Arc::new(Surface::new(Arc::new(game)).unwrap());
-    let config = Config {
-        seed: 7,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: Some("dummy".into()),
-        observers: ObserverPolicy::Closed,
-        epoch: 0,
-        persistent: None,
-    };
+    let config = Config { bots: Some("dummy".into()), ..Config::of(7) };
     let game = Match::new(surface, config, 0).unwrap();
     let mut live = Live::new(game, PolicyPlaces::new(1, Workers::of_this_program()), Arc::new(|| {}));
     let ann = Occupant::Agent { owner: OwnerId("ann".into()), display: "Ann".into() };

@@ -15,8 +15,7 @@ use playerthree_host::{
 use playerthree_sandbox::Workers;
 use playerthree_session::{
     CallError, Code, CommanderId, CommanderKind, Config, Draft, Ending, Isolation, Match, Message, Metadata,
-    Millis, ObserverPolicy, Occupant, OwnerId, PolicyCode, PolicyId, PoolQuery, Right, SeatedPolicy,
-    Settings, Surface,
+    Millis, Occupant, OwnerId, PolicyCode, PolicyId, PoolQuery, Right, SeatedPolicy, Settings, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -71,16 +70,7 @@ impl House {
 
     /// A duel without bots.
     fn table(&self) -> Table {
-        let config = Config {
-            seed: 7,
-            options: None,
-            teams: Some(vec!["red".into(), "blue".into()]),
-            alliances: None,
-            bots: None,
-            observers: ObserverPolicy::Closed,
-            epoch: 0,
-            persistent: None,
-        };
+        let config = Config { teams: Some(vec!["red".into(), "blue".into()]), ..Config::of(7) };
         let game = Match::new(Arc::clone(&self.surface), config, 0).unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);

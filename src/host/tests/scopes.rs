@@ -5,9 +5,7 @@ use playerthree_agent_command::AgentCommand;
 use playerthree_game::Seat;
 use playerthree_host::{Answer, Live, PolicyPlaces};
 use playerthree_sandbox::Workers;
-use playerthree_session::{
-    CallError, Code, Config, Match, ObserverPolicy, Occupant, OwnerId, Right, Surface,
-};
+use playerthree_session::{CallError, Code, Config, Match, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,16 +17,7 @@ fn sandbox_worker() {
 
 /// A duel in which Ann's agent holds a seat.
 fn live() -> (Live<()>, Seat) {
-    let config = Config {
-        seed: 7,
-        options: None,
-        teams: Some(vec!["red".into(), "blue".into()]),
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 0,
-        persistent: None,
-    };
+    let config = Config { teams: Some(vec!["red".into(), "blue".into()]), ..Config::of(7) };
     let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
     let mut game = Match::new(surface, config, 0).unwrap();
     let seat = Seat::new("red", "ground");

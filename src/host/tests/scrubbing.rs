@@ -8,8 +8,8 @@ use playerthree_game::{
 };
 use playerthree_host::*;
 use playerthree_session::{
-    CHECKPOINT_TICKS, CHECKPOINTS_MAX, Config, Match, ObserverPolicy, Persistent, Replay, ReplayError,
-    Surface, Timeline, replay_match,
+    CHECKPOINT_TICKS, CHECKPOINTS_MAX, Config, Match, Persistent, Replay, ReplayError, Surface, Timeline,
+    replay_match,
 };
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -98,16 +98,7 @@ impl GameMatch for Counting {
 }
 
 fn config() -> Config {
-    Config {
-        seed: 7,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 1_000_000,
-        persistent: None,
-    }
+    Config { epoch: 1_000_000, ..Config::of(7) }
 }
 
 fn surface(game: impl Game) -> Arc<Surface> {

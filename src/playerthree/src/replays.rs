@@ -164,7 +164,7 @@ impl Shelf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playerthree_session::{Config, Match, ObserverPolicy, Surface};
+    use playerthree_session::{Config, Match, Surface};
     use playerthree_tic_tac_toe::TicTacToe;
     use std::os::unix::fs::MetadataExt as _;
 
@@ -184,16 +184,7 @@ mod tests {
 
     fn replay() -> Replay {
         let surface = Arc::new(Surface::new(Arc::new(TicTacToe)).unwrap());
-        let config = Config {
-            seed: 7,
-            options: None,
-            teams: None,
-            alliances: None,
-            bots: None,
-            observers: ObserverPolicy::Closed,
-            epoch: 0,
-            persistent: None,
-        };
+        let config = Config::of(7);
         Match::new(surface, config, 0).unwrap().replay().unwrap()
     }
 

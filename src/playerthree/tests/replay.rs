@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use playerthree_game::Seat;
-use playerthree_session::{
-    Config, Ending, Match, ObserverPolicy, Occupant, OwnerId, REPLAY_BYTES_MAX, Right, Surface,
-};
+use playerthree_session::{Config, Ending, Match, Occupant, OwnerId, REPLAY_BYTES_MAX, Right, Surface};
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -14,16 +12,7 @@ use std::sync::Arc;
 /// A match of four moves that its host ended, and that pauses nothing.
 fn recorded() -> Value {
     let surface = Arc::new(Surface::new(Arc::new(TicTacToe)).unwrap());
-    let config = Config {
-        seed: 7,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 0,
-        persistent: None,
-    };
+    let config = Config::of(7);
     let mut game = Match::new(surface, config, 0).unwrap();
     let seats = [Seat::new("x", "player"), Seat::new("o", "player")];
     for (seat, name) in seats.iter().zip(["ann", "bob"]) {

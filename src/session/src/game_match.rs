@@ -51,6 +51,22 @@ pub struct Config {
     pub persistent: Option<Persistent>,
 }
 
+impl Config {
+    /// A match of every declared side that ends, with the game's own options, that nobody observes and no bot plays.
+    pub fn of(seed: u32) -> Self {
+        Self {
+            seed,
+            options: None,
+            teams: None,
+            alliances: None,
+            bots: None,
+            observers: ObserverPolicy::Closed,
+            epoch: 0,
+            persistent: None,
+        }
+    }
+}
+
 /// A match could not be set up.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CannotStart {

@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use playerthree_game::{Game, Seat};
-use playerthree_session::{Config, Match, ObserverPolicy, Occupant, OwnerId, Surface};
+use playerthree_session::{Config, Match, Occupant, OwnerId, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -98,16 +98,7 @@ fn hostile(number: usize) -> (&'static str, Value) {
 
 /// A match of four sides whose seats belong to these policies' owners.
 pub(crate) fn game(surface: &Arc<Surface>, number: usize, policies: &[Policy]) -> Match {
-    let config = Config {
-        seed: u32::try_from(number).unwrap(),
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 0,
-        persistent: None,
-    };
+    let config = Config::of(u32::try_from(number).unwrap());
     let mut game = Match::new(Arc::clone(surface), config, 0).unwrap();
     for policy in policies {
         let occupant = Occupant::Agent { owner: policy.owner.clone(), display: "Ann".into() };

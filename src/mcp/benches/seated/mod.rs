@@ -21,7 +21,7 @@ use playerthree_mcp::{Legacy, Limits, McpConfig};
 use playerthree_sandbox::Workers;
 use playerthree_session::{
     CallError, Code, CommanderId, CommanderKind, Config, Draft, Isolation, Match, Message, Metadata,
-    ObserverPolicy, Occupant, OwnerId, Right, Settings, Surface,
+    Occupant, OwnerId, Right, Settings, Surface,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -171,16 +171,7 @@ pub fn start(host: &str) -> (Router, String) {
     let surface = Arc::new(Surface::new(Arc::new(Idle)).unwrap());
     let (ann, role) = (OwnerId("ann".into()), Arc::clone(&surface.manifest.roles[0]));
     let seat = Seat::new(&surface.manifest.teams[0], &role);
-    let config = Config {
-        seed: 1,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        persistent: None,
-        epoch: 0,
-    };
+    let config = Config::of(1);
     let mut game = Match::new(Arc::clone(&surface), config, 0).unwrap();
     game.assign(&seat, Occupant::Agent { owner: ann.clone(), display: "Ann".into() }).unwrap();
     let (calls, inbox) = mpsc::channel(64);

@@ -80,14 +80,9 @@ impl Actor {
     pub fn start(surface: &Arc<Surface>, teams: [&str; 2]) -> Arc<Self> {
         let teams: Vec<Name> = teams.into_iter().map(Into::into).collect();
         let config = Config {
-            seed: 1,
-            options: None,
             teams: Some(teams.clone()),
-            alliances: None,
-            bots: None,
             observers: ObserverPolicy::public(180_000),
-            epoch: 0,
-            persistent: None,
+            ..Config::of(1)
         };
         let mut game = Match::new(Arc::clone(surface), config, 0).unwrap();
         for team in &teams {

@@ -9,9 +9,8 @@ use drill::Drill;
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Game, Name, Runtime, Seat};
 use playerthree_session::{
-    Ack, Activation, Artifact, CommanderId, Config, Deploy, Isolation, Library, Match, Metadata,
-    ObserverPolicy, Occupant, OwnerId, PolicyError, Right, Seated, Settings, Surface, Thought, Wait, WaitId,
-    Waiting,
+    Ack, Activation, Artifact, CommanderId, Config, Deploy, Isolation, Library, Match, Metadata, Occupant,
+    OwnerId, PolicyError, Right, Seated, Settings, Surface, Thought, Wait, WaitId, Waiting,
 };
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
@@ -22,16 +21,7 @@ pub fn surface(game: impl Game) -> Arc<Surface> {
 }
 
 pub fn config() -> Config {
-    Config {
-        seed: 7,
-        options: None,
-        teams: None,
-        alliances: None,
-        bots: None,
-        observers: ObserverPolicy::Closed,
-        epoch: 1_000_000,
-        persistent: None,
-    }
+    Config { epoch: 1_000_000, ..Config::of(7) }
 }
 
 pub fn tic_tac_toe(config: Config) -> Match {
