@@ -28,7 +28,7 @@ impl MatchRoom {
             Principal::Spectator { .. } => game.seats_json(self.now()),
             Principal::Observer { .. } => return None,
         };
-        Some(json!({ "op": "seats", "seats": seats }))
+        Some(Value::from_iter([("op", Value::from("seats")), ("seats", seats.into())]))
     }
 
     /// The seats for everybody who may see them: each holder of seats their own list, all spectators the same one.

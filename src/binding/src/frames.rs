@@ -4,7 +4,7 @@
 use crate::push;
 use playerthree_rooms::Frame;
 use playerthree_session::{FrameKey, Match, OBSERVER_BATCH, ObserverPerspective, ObserverState};
-use serde_json::json;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The encoded frames of one match that a reader may still ask for.
@@ -43,7 +43,8 @@ impl Frames {
     ) -> Option<Frame> {
         self.get_or(perspective, key, || {
             let frame = game.observer_frame(perspective, key)?.into_json();
-            let body = json!({ "op": "observer", "state": "ready", "frame": frame });
+            let body =
+                Value::from_iter([("op", "observer".into()), ("state", "ready".into()), ("frame", frame)]);
             Some(push::frame("playerthree:observer", &body))
         })
     }

@@ -34,17 +34,25 @@ pub(crate) fn view(team: &str, message: &ViewMessage) -> Frame {
 
 /// The answer to a numbered operation.
 pub(crate) fn result<R: Room>(cx: &mut Cx<'_, R>, client: SessionId, seq: Option<u32>, answer: &Answer) {
-    let body = match answer {
-        Ok(data) => json!({ "op": "result", "seq": seq, "ok": true, "data": data }),
+    #[derive(Serialize)]
+    struct Body<'a> {
+        op: &'static str,
+        seq: Option<u32>,
+        ok: bool,
+        data: &'a Value,
+    }
+    let kind = "playerthree:result";
+    let frame = match answer {
+        Ok(data) => frame(kind, &Body { op: "result", seq, ok: true, data }),
         Err(error) => {
             let mut body = error.to_json("code");
             body["op"] = json!("result");
             body["seq"] = json!(seq);
             body["ok"] = json!(false);
-            body
+            frame(kind, &body)
         }
     };
-    send(cx, client, "playerthree:result", &body);
+    cx.send_frame(client, &frame);
 }
 
 /// One observation of a seat's stream (§9), for its one reader.

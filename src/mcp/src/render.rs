@@ -62,7 +62,7 @@ pub(crate) fn render(
         "observe" => (Answer::plain(result), Paging::Replaced(None)),
         _ => (Answer::plain(result), Paging::Unchanged),
     };
-    if utf16_len(answer.text.as_str()) > RESULT_TEXT_MAX { Err(TooLarge) } else { Ok((answer, paging)) }
+    if is_too_long(answer.text.as_str()) { Err(TooLarge) } else { Ok((answer, paging)) }
 }
 
 /// A later page of an observation, nothing past its end.
@@ -73,9 +73,20 @@ pub(crate) fn later_page(snapshot: &Snapshot, page: usize) -> Option<Answer> {
 impl Answer {
     /// A result whose text is its JSON.
     pub(crate) fn plain(structured: Value) -> Self {
-        let text = Text::Json(structured.to_string());
+        let text = Text::Json(json_text(&structured));
         Self { structured, text }
     }
+}
+
+/// The JSON of a value: what its `Display` writes, without a formatter between.
+#[expect(clippy::expect_used, reason = "the keys of a value are strings, and memory takes every byte")]
+fn json_text(value: &Value) -> String {
+    serde_json::to_string(value).expect("a value is JSON")
+}
+
+fn is_too_long(text: &str) -> bool {
+    // A unit of UTF-16 takes a byte of UTF-8 at least.
+    text.len() > RESULT_TEXT_MAX && utf16_len(text) > RESULT_TEXT_MAX
 }
 
 fn with_line(members: Map<String, Value>, line: &str) -> Answer {
@@ -115,8 +126,8 @@ fn skill_window(window: Value) -> Answer {
 
 /// A result with an observation: whole if it fits, else its first page.
 fn observed(mut result: Value, schema: &Schema) -> Result<(Answer, Paging), TooLarge> {
-    let text = result.to_string();
-    if utf16_len(&text) <= RESULT_TEXT_MAX {
+    let text = json_text(&result);
+    if !is_too_long(&text) {
         return Ok((Answer { structured: result, text: Text::Json(text) }, Paging::Replaced(None)));
     }
     let Some(members) = result.as_object_mut() else { return Err(TooLarge) };

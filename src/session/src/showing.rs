@@ -8,7 +8,7 @@ use crate::seat::Right;
 use crate::views::{ViewMessage, ViewStream};
 use crate::{CallError, Code, Millis};
 use playerthree_game::Seat;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 impl Match {
     /// What a seat sees, guarded, with the detail and fields that were asked for (§4 `observe`).
@@ -43,7 +43,7 @@ impl Match {
     ) -> Result<Value, CallError> {
         let mut answer = match right == Right::Agent && self.is_held() {
             true => self.lobby_state(seat, right, now)?,
-            false => json!({ "observation": self.observe(seat, right, request)? }),
+            false => Value::from_iter([("observation", self.observe(seat, right, request)?)]),
         };
         if let Some(messages) = self.take_messages(seat, right)? {
             answer["messages"] = messages;

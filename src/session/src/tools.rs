@@ -272,12 +272,13 @@ fn unique_list(values: &Value, max: usize) -> Value {
     json!({ "type": "array", "items": { "enum": values }, "uniqueItems": true, "maxItems": max })
 }
 
-/// A whole observation follows the game's schema; a page or a selection of fields holds parts of one. Before the start
-/// there is the lobby state instead.
+/// A whole observation follows the game's schema, which it was judged by when the game made it; a page or a selection of
+/// fields holds parts of one. Whoever judges a result by this meets the cheaper schema first. Before the start there is the
+/// lobby state instead.
 fn observe_output(manifest: &Checked) -> Value {
     let mut output = lobby_output(manifest);
     let observed = json!({
-        "observation?": { "anyOf": [manifest.observation.json_schema(), { "type": "object" }] },
+        "observation?": { "anyOf": [{ "type": "object" }, manifest.observation.json_schema()] },
         "page?": { "type": "integer" },
         "pages?": { "type": "integer" },
         "tick?": { "type": "integer" },

@@ -292,8 +292,8 @@ impl Match {
             "phase": "match",
             "tick": self.tick(),
             "outcome": self.outcome(&seat.team),
-            "events": events,
         });
+        answer["events"] = events.into();
         if let Some(messages) = messages {
             answer["messages"] = messages;
         }
