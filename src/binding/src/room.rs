@@ -10,7 +10,7 @@ use crate::owning::Matches;
 use crate::push;
 use crate::watching::Reading;
 use playerthree_game::{Clock, Name, Seat};
-use playerthree_host::{Account, AgentCall, Agents, Answer, Live, MatchDoor, PolicyPlaces, Pools};
+use playerthree_host::{Account, AgentCall, Agents, Answer, Asker, Live, MatchDoor, PolicyPlaces, Pools};
 use playerthree_rooms::{
     AutoDispose, BadMessage, CloseReason, Cx, Join, Message, MessageType, Refusal, Room, SessionId, TimerId,
     Visibility,
@@ -551,11 +551,12 @@ impl Room for MatchRoom {
             Event::Agent(call) if call.revoked.is_cancelled() => {
                 _ = call.reply.send(Err(Code::BadToken.into()));
             }
-            Event::Agent(AgentCall { seat, method, args, harness, reply, .. }) => {
+            Event::Agent(AgentCall { seat, method, args, harness, ticks, reply, .. }) => {
                 if let Some(harness) = harness {
                     self.live.game_mut().note_harness(&seat, &harness);
                 }
-                self.live.call(&seat, Right::Agent, &method, &args, Caller::Agent(reply), now);
+                let asker = Asker { who: Caller::Agent(reply), ticks };
+                self.live.call(&seat, Right::Agent, &method, &args, asker, now);
             }
             Event::Follow(commander, settings) => {
                 self.live.game_mut().follow(&commander, &settings);

@@ -9,6 +9,7 @@ use crate::listeners::SaidInLobby;
 use crate::places::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
 use crate::status::StatusBoard;
+use crate::ticks::Ticks;
 use dashmap::DashMap;
 use playerthree_game::Seat;
 use playerthree_session::{CallError, Code, CommanderId, Label, Message, Settings, Surface};
@@ -36,6 +37,8 @@ pub struct AgentCall {
     pub harness: Option<Label>,
     /// Whether the caller's right has ended. A call that waited in a mailbox meanwhile must not be carried out.
     pub revoked: Revoked,
+    /// Where a practice counts the ticks that it has played.
+    pub ticks: Ticks,
     /// Where the answer goes. A caller that went away has dropped the other end.
     pub reply: oneshot::Sender<Result<Value, CallError>>,
 }
@@ -183,14 +186,21 @@ impl SeatGrant {
         lease.is_some_and(|digest| digest.ct_eq(&secret::digest(session)).into())
     }
 
-    /// Carries a call into the match and waits for its answer, or for the token's end.
+    /// [`Self::call_counting`], for whoever does not ask how far a practice has come.
     ///
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, method: &str, args: Value) -> Result<Value, CallError> {
+        self.call_counting(method, args, Ticks::default()).await
+    }
+
+    /// Carries a call into the match and waits for its answer, or for the token's end. A practice counts its ticks meanwhile.
+    ///
+    /// Cancel safe: a dropped call is dropped in the match too.
+    pub async fn call_counting(&self, method: &str, args: Value, ticks: Ticks) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
         let (seat, revoked) = (self.seat.clone(), Revoked::any([self.revoked().clone()]));
         let (method, harness) = (method.to_owned(), self.credential.harness());
-        self.door.call(AgentCall { seat, method, args, harness, revoked, reply })?;
+        self.door.call(AgentCall { seat, method, args, harness, revoked, ticks, reply })?;
         tokio::select! {
             // A token that has ended gets no answer, not even one that is ready.
             biased;

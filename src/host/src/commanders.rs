@@ -9,6 +9,7 @@ use crate::grant::CommanderGrant;
 use crate::listeners::Listeners;
 use crate::places::PolicyPlaces;
 use crate::secret::{self, Digest, Token};
+use crate::ticks::Ticks;
 use dashmap::DashMap;
 use playerthree_game::{Name, Seat};
 use playerthree_session::{
@@ -44,12 +45,13 @@ impl Hold {
         &self,
         method: &str,
         args: Value,
+        ticks: Ticks,
         credential: &Credential,
     ) -> Result<Value, CallError> {
         let (reply, answer) = oneshot::channel();
         let revoked = Revoked::any([credential.revoked().clone(), self.ended.clone()]);
         let (seat, method, harness) = (self.seat.clone(), method.to_owned(), credential.harness());
-        self.door.call(AgentCall { seat, method, args, harness, revoked, reply })?;
+        self.door.call(AgentCall { seat, method, args, harness, revoked, ticks, reply })?;
         // The match answers every wait of a hold that ends; a room that is gone drops the reply.
         answer.await.unwrap_or_else(|_| Err(Code::BadToken.into()))
     }

@@ -9,6 +9,7 @@ use crate::policies::{Answered, NoProbe, Parties, Policies, Probe};
 use crate::pools::Pools;
 use crate::practice::{PracticeId, Practices, Principal};
 use crate::status::StatusBoard;
+use crate::ticks::Ticks;
 use crate::trial::Trial;
 use playerthree_game::{Clock, Outcome, Phase, Seat, SeatFacts};
 use playerthree_session::{
@@ -31,6 +32,21 @@ const ROUNDS_PER_TURN: usize = 16;
 
 /// What an operation leads to, for whoever asked.
 pub type Answer = Result<Value, CallError>;
+
+/// Who makes a call, and where a practice that it starts counts the ticks that it has played.
+pub struct Asker<R> {
+    /// Who gets the answer.
+    pub who: R,
+    /// The count, which whoever waits for the answer may read.
+    pub ticks: Ticks,
+}
+
+impl<R> From<R> for Asker<R> {
+    /// Somebody who does not ask how far a practice has come.
+    fn from(who: R) -> Self {
+        Self { who, ticks: Ticks::default() }
+    }
+}
 
 /// A live match whose callers are named by `R`: a socket and its sequence number, or an agent's channel.
 pub struct Live<R> {
@@ -167,13 +183,22 @@ impl<R> Live<R> {
     // --- calls ---------------------------------------------------------------------------------------------------
 
     /// Carries out a call of a seat's agent or owner. The answer comes out of [`Self::take_answers`], now or later.
-    pub fn call(&mut self, seat: &Seat, right: Right, method: &str, args: &Value, caller: R, now: Millis) {
+    pub fn call(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        method: &str,
+        args: &Value,
+        asker: impl Into<Asker<R>>,
+        now: Millis,
+    ) {
+        let Asker { who: caller, ticks } = asker.into();
         let agent = (right == Right::Agent).then(|| seat.clone());
         if agent.is_some() {
             self.game.agent_call_started(seat, now);
         }
         let call = Call::parse(self.game.surface(), method, args);
-        match call.and_then(|call| self.carry_out(seat, right, call, now)) {
+        match call.and_then(|call| self.carry_out(seat, right, call, ticks, now)) {
             Ok(Step::Done(value)) => self.finish(agent, caller, Ok(value), now),
             Ok(Step::Waiting(id)) => _ = self.waits.insert(id, (caller, agent)),
             Ok(Step::Practising(id)) => _ = self.practising.insert(id, (caller, seat.clone(), right)),
@@ -230,7 +255,14 @@ impl<R> Live<R> {
         }
     }
 
-    fn carry_out(&mut self, seat: &Seat, right: Right, call: Call, now: Millis) -> Result<Step, CallError> {
+    fn carry_out(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        call: Call,
+        ticks: Ticks,
+        now: Millis,
+    ) -> Result<Step, CallError> {
         match call {
             Call::Briefing { topic } => self.briefing(seat, topic).map(Step::Done),
             Call::Observe(request) => self.game.observed(seat, right, &request, now).map(Step::Done),
@@ -263,7 +295,7 @@ impl<R> Live<R> {
             Call::Say(text) => self.game.say(seat, right, &text, now).map(Step::Done),
             Call::Practice(practice) => {
                 self.allowed(seat, right, Scope::Practice)?;
-                self.practise(seat, right, *practice).map(Step::Practising)
+                self.practise(seat, right, *practice, ticks).map(Step::Practising)
             }
             Call::PolicyStatus => Ok(Step::Done(json!({ "policy": self.game.policy_status(seat)? }))),
         }
@@ -279,7 +311,13 @@ impl<R> Live<R> {
     }
 
     /// Starts a practice of the seat: the game and options of this match, and nothing else of it (§13).
-    fn practise(&mut self, seat: &Seat, right: Right, practice: Practice) -> Result<PracticeId, CallError> {
+    fn practise(
+        &mut self,
+        seat: &Seat,
+        right: Right,
+        practice: Practice,
+        ticks: Ticks,
+    ) -> Result<PracticeId, CallError> {
         let owner = self.game.owner(seat).cloned().ok_or(Code::BadToken)?;
         let commander = self.game.commander(seat).filter(|_| right == Right::Agent).cloned();
         let principal = Principal { owner, commander };
@@ -297,7 +335,7 @@ impl<R> Live<R> {
             options: self.game.practice_options(practice.options),
             surface: Arc::clone(self.game.surface()),
         };
-        self.practices.start(principal, trial)
+        self.practices.start(principal, trial, ticks)
     }
 
     fn deployed(

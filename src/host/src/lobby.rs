@@ -6,6 +6,7 @@ use crate::commanders::Hold;
 use crate::grant::CommanderGrant;
 use crate::listeners::SaidInLobby;
 use crate::practice::{self, Principal};
+use crate::ticks::Ticks;
 use crate::trial::Trial;
 use playerthree_game::{Name, Phase, Seat, SeatFacts};
 use playerthree_session::{Call, CallError, Code, Millis, Place, Practice};
@@ -15,11 +16,24 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 impl CommanderGrant {
-    /// Carries out a call of one of the commander's lanes. Fails `bad_token` once the token is over, whatever the call
-    /// was doing; `forbidden` for a role that it was not granted.
+    /// [`Self::call_counting`], for whoever does not ask how far a practice has come.
     ///
     /// Cancel safe: a dropped call is dropped in the match too.
     pub async fn call(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+        self.call_counting(role, method, args, Ticks::default()).await
+    }
+
+    /// Carries out a call of one of the commander's lanes; a practice counts its ticks meanwhile. Fails `bad_token` once the token is over, whatever the call
+    /// was doing; `forbidden` for a role that it was not granted.
+    ///
+    /// Cancel safe: a dropped call is dropped in the match too.
+    pub async fn call_counting(
+        &self,
+        role: &Name,
+        method: &str,
+        args: Value,
+        ticks: Ticks,
+    ) -> Result<Value, CallError> {
         let _in_flight = self.begin_call();
         if !self.has(role) {
             return Err(Code::Forbidden.into());
@@ -27,19 +41,19 @@ impl CommanderGrant {
         tokio::select! {
             biased;
             () = self.revoked().cancelled() => Err(Code::BadToken.into()),
-            answer = self.route(role, method, args) => answer,
+            answer = self.route(role, method, args, ticks) => answer,
         }
     }
 
-    async fn route(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+    async fn route(&self, role: &Name, method: &str, args: Value, ticks: Ticks) -> Result<Value, CallError> {
         if method == "wait"
             && let Some(told) = self.told_an_end(role, &args).await
         {
             return told;
         }
         let answer = match self.place(role)? {
-            Place::Seated(hold) => self.in_match(role, &hold, method, args).await,
-            Place::Lobby => self.in_lobby(role, method, &args).await,
+            Place::Seated(hold) => self.in_match(role, &hold, method, args, ticks).await,
+            Place::Lobby => self.in_lobby(role, method, &args, ticks).await,
         }?;
         if method == "practice" {
             self.desk.roster.rules().practised(&self.id, role, &answer);
@@ -57,8 +71,9 @@ impl CommanderGrant {
         hold: &Hold,
         method: &str,
         args: Value,
+        ticks: Ticks,
     ) -> Result<Value, CallError> {
-        let answer = hold.call(method, args, &self.credential).await;
+        let answer = hold.call(method, args, ticks, &self.credential).await;
         match answer {
             Ok(answer) if is_end(&answer) => {
                 self.forget_the_end(role, hold);
@@ -98,7 +113,7 @@ impl CommanderGrant {
         let mut last = args.clone();
         last["seconds"] = json!(0);
         // Something else may be told first, such as an owner's message; the end stays for the wait after it.
-        let answer = hold.call("wait", last, &self.credential).await;
+        let answer = hold.call("wait", last, Ticks::default(), &self.credential).await;
         match answer {
             Err(error) if matches!(error.code, Code::NotInMatch | Code::BadToken) => {
                 self.forget_the_end(role, hold);
@@ -127,7 +142,13 @@ impl CommanderGrant {
         }
     }
 
-    async fn in_lobby(&self, role: &Name, method: &str, args: &Value) -> Result<Value, CallError> {
+    async fn in_lobby(
+        &self,
+        role: &Name,
+        method: &str,
+        args: &Value,
+        ticks: Ticks,
+    ) -> Result<Value, CallError> {
         let surface = self.surface();
         match Call::parse(surface, method, args)? {
             Call::Briefing { topic: None } => self.briefing(role),
@@ -153,7 +174,7 @@ impl CommanderGrant {
                 Ok(json!({ "policy": status.ok_or(Code::Forbidden)? }))
             }
             Call::Publish => self.publish(role),
-            Call::Practice(practice) => self.practise(role, *practice).await,
+            Call::Practice(practice) => self.practise(role, *practice, ticks).await,
             // Nothing else can be done without a seat.
             _ => Err(Code::NotInMatch.into()),
         }
@@ -213,7 +234,7 @@ impl CommanderGrant {
     }
 
     /// A practice between matches (§13): a match of the game's own sides, and of the options that were given.
-    async fn practise(&self, role: &Name, practice: Practice) -> Result<Value, CallError> {
+    async fn practise(&self, role: &Name, practice: Practice, ticks: Ticks) -> Result<Value, CallError> {
         let surface = Arc::clone(self.surface());
         let seat = Seat::new(surface.manifest.teams.first().ok_or(Code::Internal)?, role);
         let (artifact, version) =
@@ -233,7 +254,7 @@ impl CommanderGrant {
             surface,
         };
         let principal = Principal { owner, commander: Some(self.id.clone()) };
-        practice::played(&self.desk.roster.places, principal, trial).await
+        practice::played(&self.desk.roster.places, principal, trial, ticks).await
     }
 
     /// Waits for a word of the owner's, a decided approval or a new or changed seat, at most so long; a lane that is seated
@@ -253,7 +274,7 @@ impl CommanderGrant {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let mut args = args.clone();
                 args["seconds"] = json!(left.as_secs_f64());
-                return self.in_match(role, &hold, "wait", args).await;
+                return self.in_match(role, &hold, "wait", args, Ticks::default()).await;
             }
             if self.has_messages(role) {
                 return self.waited(role);

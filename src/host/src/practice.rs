@@ -4,6 +4,7 @@
 //! A practice must never touch a live match, and never outlive the interest in its result.
 
 use crate::places::PolicyPlaces;
+use crate::ticks::Ticks;
 use crate::trial::{Trial, TrialResult};
 use playerthree_session::{CallError, Code, CommanderId, OwnerId};
 use serde_json::Value;
@@ -62,10 +63,15 @@ impl Practices {
     }
 
     /// Starts a practice, as [`launch`] does.
-    pub(crate) fn start(&mut self, principal: Principal, trial: Trial) -> Result<PracticeId, CallError> {
+    pub(crate) fn start(
+        &mut self,
+        principal: Principal,
+        trial: Trial,
+        ticks: Ticks,
+    ) -> Result<PracticeId, CallError> {
         let id = self.last + 1;
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
-        let running = launch(&self.places, principal, trial, move |result| {
+        let running = launch(&self.places, principal, trial, ticks, move |result| {
             // The match may be gone; then nobody waits for this.
             _ = sender.send((id, result));
             wake();
@@ -98,9 +104,10 @@ pub(crate) async fn played(
     places: &PolicyPlaces,
     principal: Principal,
     trial: Trial,
+    ticks: Ticks,
 ) -> Result<Value, CallError> {
     let (sender, ended) = oneshot::channel();
-    let _running = launch(places, principal, trial, move |ended| _ = sender.send(ended))?;
+    let _running = launch(places, principal, trial, ticks, move |ended| _ = sender.send(ended))?;
     let ended = ended.await.map_err(|_| Code::Internal)?;
     Ok(ended?.to_json())
 }
@@ -124,7 +131,8 @@ impl<F: FnOnce(Ended)> Drop for Awaited<F> {
     }
 }
 
-/// Starts a practice; `done` gets its result on the practice's thread, and must not block.
+/// Starts a practice, which counts what it has played in `ticks`; `done` gets its result on the practice's thread, and must
+/// not block.
 ///
 /// Fails `mode_unavailable` in a game without the mode; `rate_limited` for an owner whose policies hang; `busy` when the
 /// principal has as many practices as the game allows, or its owner or the process as many as they may have.
@@ -132,6 +140,7 @@ fn launch(
     places: &PolicyPlaces,
     principal: Principal,
     trial: Trial,
+    ticks: Ticks,
     done: impl FnOnce(Ended) + Send + 'static,
 ) -> Result<Running, CallError> {
     if places.is_barred(&principal.owner) {
@@ -147,7 +156,10 @@ fn launch(
         let done = Awaited(Some(done));
         playerthree_sandbox::yield_to_everything();
         let workers = places.practice_workers(&owner);
-        let result = trial.play(&workers, &mut |_| !stopped.load(Ordering::Relaxed));
+        let result = trial.play(&workers, &mut |tick| {
+            ticks.reach(tick);
+            !stopped.load(Ordering::Relaxed)
+        });
         // Once: a draft may hang, and a trial restarts it a few times only.
         if result.as_ref().map_or_else(|not_played| not_played.cost_a_worker, |played| played.cost_a_worker) {
             places.blame(&owner);

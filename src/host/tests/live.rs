@@ -8,7 +8,7 @@
 
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Bot, CannotCreate, Clock, Controller, Game, GameMatch, Manifest, Name, Seat, Setup};
-use playerthree_host::{Answer, BLAME_MAX, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX};
+use playerthree_host::{Answer, Asker, BLAME_MAX, Live, PolicyPlaces, STEP_MAX, TICKS_OWED_MAX, Ticks};
 use playerthree_sandbox::Workers;
 use playerthree_session::{Config, Match, Millis, ObserverPolicy, Occupant, OwnerId, Right, Surface};
 use serde_json::{Value, json};
@@ -677,6 +677,23 @@ fn a_practice_that_breaks_down_is_answered() {
         let broken = driver.call(&seat, "practice", practice.clone()).unwrap_err();
         assert_eq!(broken.code.as_str(), "internal");
     }
+}
+
+// §4 "progress": whoever waits for a practice of a match sees its ticks pass, up to those that were asked for.
+#[test]
+fn a_practice_counts_its_ticks_for_whoever_asked() {
+    let mut driver = Driver::new();
+    let seat = driver.seat("red", "ground");
+    let ticks = Ticks::default();
+    let practice = json!({ "opponent": "recruit", "ticks": 30,
+                           "artifact": { "runtime": "js", "code": "function think() { return []; }" } });
+    let asker = Asker { who: "the practice", ticks: ticks.clone() };
+    driver.live.call(&seat, Right::Agent, "practice", &practice, asker, 0);
+    assert!(driver.live.take_answers().is_empty());
+    driver.woken.recv_timeout(LOST).expect("the practice ends");
+    driver.live.take_in(0);
+    let (_, answer) = driver.live.take_answers().pop().unwrap();
+    assert_eq!((answer.unwrap()["ticks"].as_u64(), ticks.played()), (Some(30), 30));
 }
 
 // §13: practices of one principal are bounded over all its seats, and a caller that goes away gives its own back.

@@ -10,7 +10,7 @@ use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Name, Seat};
 use playerthree_host::{
     AgentCall, Agents, Answer, BLAME_MAX, CommanderGrant, Live, MatchDoor, OWNER_PLACES, PolicyPlaces,
-    SaidInLobby, StatusBoard,
+    SaidInLobby, StatusBoard, Ticks,
 };
 use playerthree_sandbox::Workers;
 use playerthree_session::{
@@ -557,6 +557,9 @@ async fn a_commander_practises_between_matches() {
         (&result["ok"], &result["ticks"], &result["policy"]["version"]),
         (&json!(true), &json!(3), &json!(0))
     );
+    let ticks = Ticks::default();
+    grant.call_counting(&Name::from("ground"), "practice", given.clone(), ticks.clone()).await.unwrap();
+    assert_eq!(ticks.played(), 3, "whoever waits sees its ticks pass");
     deploy(&grant, IDLE).await.unwrap();
     assert_eq!(practise(&grant, bare.clone()).await.unwrap()["policy"]["version"], 1);
     let told = |house: &House| {

@@ -1,7 +1,7 @@
 //! Whom a request speaks for: one seat of one match, or a named commander with a lane for each of its roles (§5).
 
 use playerthree_game::{Name, Seat};
-use playerthree_host::{Agents, CommanderGrant, CredentialId, SeatGrant, StatusWatch};
+use playerthree_host::{Agents, CommanderGrant, CredentialId, SeatGrant, StatusWatch, Ticks};
 use playerthree_session::{CallError, Surface};
 use serde_json::Value;
 use std::sync::Arc;
@@ -99,13 +99,19 @@ impl Agent {
         })
     }
 
-    /// Carries out a call of one of its roles.
+    /// Carries out a call of one of its roles. A practice counts its ticks meanwhile.
     ///
     /// Cancel safe: a dropped call is dropped in the match too.
-    pub(crate) async fn call(&self, role: &Name, method: &str, args: Value) -> Result<Value, CallError> {
+    pub(crate) async fn call(
+        &self,
+        role: &Name,
+        method: &str,
+        args: Value,
+        ticks: Ticks,
+    ) -> Result<Value, CallError> {
         match self {
-            Self::Seat(grant) => grant.call(method, args).await,
-            Self::Commander(grant) => grant.call(role, method, args).await,
+            Self::Seat(grant) => grant.call_counting(method, args, ticks).await,
+            Self::Commander(grant) => grant.call_counting(role, method, args, ticks).await,
         }
     }
 

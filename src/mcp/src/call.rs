@@ -9,6 +9,7 @@ use crate::reply::Reply;
 use crate::surface::{Offer, Offered};
 use crate::tool_call::ToolCall;
 use playerthree_game::Name;
+use playerthree_host::Ticks;
 use playerthree_schema::{Invalid, PathPart, SchemaCode};
 use playerthree_session::{Call, CallError, Code};
 use serde_json::{Map, Value, json};
@@ -21,26 +22,22 @@ pub(crate) async fn call(lease: &Lease, offer: &Offer, call: ToolCall) -> Reply 
         return Reply::failed(Code::RateLimited);
     }
     match consent::of(lease, &call) {
-        Consent::Given => carry_out(lease, offer, &call.name, call.arguments).await.into(),
+        Consent::Given => carry_out(lease, offer, call).await.into(),
         Consent::Asked => Reply::Ask(consent::question_of(lease)),
         Consent::Declined => Reply::Failed(json!({ "error": "consent_declined" })),
     }
 }
 
-async fn carry_out(
-    lease: &Lease,
-    offer: &Offer,
-    name: &str,
-    mut arguments: Map<String, Value>,
-) -> Result<Answer, CallError> {
-    let tool = offer.tool(name).ok_or(Code::ModeUnavailable)?;
+async fn carry_out(lease: &Lease, offer: &Offer, call: ToolCall) -> Result<Answer, CallError> {
+    let ToolCall { name, mut arguments, ticks, .. } = call;
+    let tool = offer.tool(&name).ok_or(Code::ModeUnavailable)?;
     let role = take_role(lease, tool.method, &mut arguments)?;
     let place = if tool.method == "wait" { Place::Wait(&role) } else { Place::Call };
     let _place = lease.quota.place(place).ok_or(Code::Busy)?;
     let arguments = Value::Object(arguments);
     let answer = match later_page(lease, &role, tool.method, &arguments)? {
         Some(answer) => answer,
-        None => fresh(lease, &role, tool.method, arguments).await?,
+        None => fresh(lease, &role, tool.method, arguments, ticks).await?,
     };
     checked(lease, tool, answer)
 }
@@ -89,8 +86,14 @@ fn later_page(
 }
 
 /// What the match answers now.
-async fn fresh(lease: &Lease, role: &Name, method: &str, arguments: Value) -> Result<Answer, CallError> {
-    let mut result = lease.agent.call(role, method, arguments).await?;
+async fn fresh(
+    lease: &Lease,
+    role: &Name,
+    method: &str,
+    arguments: Value,
+    ticks: Ticks,
+) -> Result<Answer, CallError> {
+    let mut result = lease.agent.call(role, method, arguments, ticks).await?;
     if method == "briefing" && result.get("topic").is_none() && result.get("commands").is_none() {
         result["commands"] = commands(lease, role, &result["phase"]);
     }

@@ -5,7 +5,7 @@ use crate::agent::Agent;
 use crate::guard::Method;
 use crate::lease::{Admission, Lease};
 use crate::listen::Stream;
-use crate::progress::{Progress, told};
+use crate::progress::{Measure, Progress, told};
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::status::Statuses;
@@ -239,8 +239,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let lease = self.lease()?;
-        let progress = progress_of(&request, &context);
-        let call = self.called(&lease, ToolCall::read(request, context.meta.0.0.clone()));
+        let call = ToolCall::read(request, context.meta.0.0.clone());
+        let progress = Progress::asked_for(&context, || measure_of(&call));
+        let call = self.called(&lease, call);
         tokio::select! {
             biased;
             // The client went away, so this error reaches nobody.
@@ -250,13 +251,13 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Only waits and practices are long enough to tell about. How long a practice takes nobody knows before.
-fn progress_of(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Option<Progress> {
-    let total = match &*request.name {
-        "game_wait" => Some(request.arguments.as_ref()?.get("seconds")?.as_f64()?),
-        "practice_run" => None,
-        _ => return None,
-    };
-    let token = context.meta.get_progress_token()?;
-    Some(Progress { peer: context.peer.clone(), token, total })
+/// What the progress of a call counts.
+fn measure_of(call: &ToolCall) -> Measure {
+    let argument = |name| call.arguments.get(name).and_then(Value::as_f64);
+    match &*call.name {
+        "game_wait" => Measure::seconds(argument("seconds")),
+        "practice_run" => Measure::ticks(call.ticks.clone(), argument("ticks")),
+        // How long others take nobody knows before.
+        _ => Measure::seconds(None),
+    }
 }

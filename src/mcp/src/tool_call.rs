@@ -1,5 +1,6 @@
 //! A request to call a tool, taken out of its envelope.
 
+use playerthree_host::Ticks;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Map, Value};
 
@@ -13,6 +14,8 @@ pub(crate) struct ToolCall {
     pub(crate) name: String,
     /// Its arguments.
     pub(crate) arguments: Map<String, Value>,
+    /// Where a practice counts the ticks that it has played.
+    pub(crate) ticks: Ticks,
     meta: Map<String, Value>,
     /// What the client's person answered to what an earlier result asked.
     answers: Map<String, Value>,
@@ -30,7 +33,7 @@ impl ToolCall {
             Some(Value::String(name)) => name,
             _ => String::new(),
         };
-        Self { name, arguments, meta, answers }
+        Self { name, arguments, ticks: Ticks::default(), meta, answers }
     }
 
     /// The same call as the library read it. `meta` is the request's.
@@ -38,6 +41,7 @@ impl ToolCall {
         Self {
             name: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
+            ticks: Ticks::default(),
             meta,
             answers: request.input_responses.unwrap_or_default().into_iter().collect(),
         }

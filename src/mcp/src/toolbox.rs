@@ -5,6 +5,7 @@
 use crate::config::{Legacy, Limits, McpConfig};
 use crate::guard::{self, Method};
 use crate::hello;
+use crate::progress::{Measure, Progress, told};
 use crate::quota::{Place, Quota};
 use crate::refusal::Refusal;
 use crate::render::Answer;
@@ -293,12 +294,13 @@ impl<T: Toolbox> ServerHandler for ToolVisit<T> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let progress = Progress::asked_for(&context, || Measure::seconds(None));
         let call = self.called(&request.name, request.arguments.unwrap_or_default());
         tokio::select! {
             biased;
             // The client went away, so this error reaches nobody.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("Cancelled", None)),
-            reply = call => reply.into_response(&self.shared.offer),
+            reply = told(call, progress) => reply.into_response(&self.shared.offer),
         }
     }
 }

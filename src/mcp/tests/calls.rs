@@ -248,13 +248,7 @@ async fn a_wait_with_a_token_tells_its_progress() {
         };
         let answer = tokio::join!(waiting, answering).0;
         assert_eq!(answer.structured(), entry);
-        let told: Vec<Value> = answer
-            .text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
-            .filter(|message: &Value| message["method"] == "notifications/progress")
-            .map(|message: Value| message["params"].clone())
-            .collect();
+        let told = told_of(&answer);
         assert_eq!(told.len(), times, "{}", answer.text);
         for (index, params) in told.iter().enumerate() {
             let elapsed = f64::from(u32::try_from(index).unwrap() + 1);
@@ -263,7 +257,7 @@ async fn a_wait_with_a_token_tells_its_progress() {
     }
 }
 
-// §4: a practice tells its progress too; nobody knows before how long it takes, so there is no total.
+// §4: a practice tells how many of its ticks are played; any other long call, how many seconds it has taken.
 #[tokio::test(start_paused = true)]
 async fn a_practice_with_a_token_tells_its_progress() {
     let (script, mut kept) = Script::new(|_, _| None);
@@ -274,18 +268,39 @@ async fn a_practice_with_a_token_tells_its_progress() {
         Limits::default(),
     );
     let session = table.claim().await;
-    let mut meta = support::meta();
-    meta["progressToken"] = json!("p");
-    let arguments = json!({ "opponent": "recruit", "ticks": 100 });
-    let params = json!({ "name": "practice_run", "arguments": arguments, "_meta": meta });
-    let practising = table.send(table.post("tools/call", params).with("mcp-session-id", &session));
-    let answering = async {
-        let call = kept.recv().await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
-        call.reply.send(Err(Code::Busy.into())).unwrap();
-    };
-    let answer = tokio::join!(practising, answering).0;
-    assert_eq!(answer.tool_error(), Some(json!({ "error": "busy" })));
-    let told = answer.text.lines().filter(|line| line.contains("notifications/progress"));
-    assert_eq!(told.filter(|line| !line.contains("total")).count(), 2, "{}", answer.text);
+    let deploy = json!({ "runtime": "js", "code": "" });
+    for (tool, arguments, told) in [
+        ("practice_run", json!({ "opponent": "recruit", "ticks": 100 }), [Some(40), Some(70)]),
+        ("policy_deploy", deploy, [Some(1), Some(2)]),
+    ] {
+        let mut meta = support::meta();
+        meta["progressToken"] = json!("p");
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        let calling = table.send(table.post("tools/call", params).with("mcp-session-id", &session));
+        let answering = async {
+            let call = kept.recv().await.unwrap();
+            call.ticks.reach(40);
+            tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+            call.ticks.reach(70);
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            call.reply.send(Err(Code::Busy.into())).unwrap();
+        };
+        let answer = tokio::join!(calling, answering).0;
+        assert_eq!(answer.tool_error(), Some(json!({ "error": "busy" })));
+        let progress = told_of(&answer);
+        let total = (tool == "practice_run").then_some(100.0);
+        assert_eq!(progress.len(), told.len(), "{}", answer.text);
+        for (params, told) in progress.iter().zip(told) {
+            let told = told.map(f64::from);
+            assert_eq!((params["progress"].as_f64(), params["total"].as_f64()), (told, total), "{tool}");
+        }
+    }
+}
+
+/// The progress that came before an answer.
+fn told_of(answer: &support::Answer) -> Vec<Value> {
+    let messages =
+        answer.text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
+    let progress = messages.filter(|message: &Value| message["method"] == "notifications/progress");
+    progress.map(|message| message["params"].clone()).collect()
 }
