@@ -4,7 +4,7 @@
 use crate::consent::{Allowed, Choice, Unclear};
 use crate::endpoints::body;
 use crate::fault::Fault;
-use crate::ledger::{Approval, Terms};
+use crate::ledger::{Approval, Full, Terms};
 use crate::page::{self, Consent};
 use crate::params::{FORM_BYTES, Params};
 use crate::request::{AuthorizationRequest, Return};
@@ -131,12 +131,18 @@ fn decided(
         Some("deny") => return back(request.back.with_error(Fault::AccessDenied)),
         _ => return page::refusal(StatusCode::BAD_REQUEST, "The answer could not be read."),
     }
-    let choices = Choice::all(server.commanders(), &server.config.surfaces, &owner.owner);
-    let allowed = match Allowed::read(server.commanders(), &choices, &owner.owner, form) {
+    let (commanders, now) = (server.commanders(), Instant::now());
+    let proof = form.get("proof").unwrap_or_default();
+    let mut ledger = server.ledger();
+    let room = match ledger.room(commanders, &owner.owner, now) {
+        Ok(room) => room,
+        Err(full) => return page::refusal(StatusCode::TOO_MANY_REQUESTS, without_room(full)),
+    };
+    let choices = Choice::all(commanders, &server.config.surfaces, &owner.owner);
+    let allowed = match Allowed::read(commanders, &choices, &owner.owner, form, room.answered(proof)) {
         Ok(allowed) => allowed,
         Err(unclear) => return shown(server, site, owner, query, request, Some(unclear)),
     };
-    let now = Instant::now();
     let approval = Approval {
         owner: owner.owner.clone(),
         surface: allowed.surface,
@@ -146,14 +152,20 @@ fn decided(
         resource: site.resource(),
         authorized_at: unix_ms(),
     };
-    let terms = Terms { redirect: request.back.redirect.clone(), challenge: request.challenge.clone() };
+    let terms = Terms {
+        redirect: request.back.redirect.clone(),
+        challenge: request.challenge.clone(),
+        page: proof.to_owned(),
+    };
+    let code = room.approve(approval, terms);
     server.registry().approve(&request.client.id, now);
-    match server.ledger().approve(server.commanders(), approval, terms, now) {
-        Ok(code) => back(request.back.with_code(code.reveal())),
-        Err(_) => page::refusal(
-            StatusCode::TOO_MANY_REQUESTS,
-            "You have as many connections as you may. Remove one that you do not need.",
-        ),
+    back(request.back.with_code(code.reveal()))
+}
+
+fn without_room(full: Full) -> &'static str {
+    match full {
+        Full::Owner => "You have as many connections as you may. Remove one that you do not need.",
+        Full::Server => "This server holds as many connections as it can. Try again later.",
     }
 }
 

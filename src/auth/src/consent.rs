@@ -1,6 +1,7 @@
 //! What an owner is asked, and what they answered: which named commander, for which of its roles (§5). An agent has no
 //! part in it, and it changes no scope.
 
+use crate::ledger::Approval;
 use crate::params::Params;
 use playerthree_game::Name;
 use playerthree_host::Commanders;
@@ -98,12 +99,14 @@ pub(crate) enum Unclear {
 }
 
 impl Allowed {
-    /// Reads the form, and adds the commander where it is a new one.
+    /// Reads the form, and adds the commander where it is a new one. `before` is what an earlier answer to the same page
+    /// allowed: a new commander that it added is not added again.
     pub(crate) fn read(
         commanders: &Commanders,
         choices: &[Choice],
         owner: &OwnerId,
         form: &Params,
+        before: Option<&Approval>,
     ) -> Result<Self, Unclear> {
         let chosen = form.get("commander").ok_or(Unclear::Commander)?;
         let choice = choices.iter().find(|choice| choice.value == chosen).ok_or(Unclear::Commander)?;
@@ -117,7 +120,16 @@ impl Allowed {
             CommanderId(choice.value.as_str().into())
         } else {
             let name = form.get(&choice.name_field()).unwrap_or_default();
-            add(commanders, &surface, owner, name, &roles)?
+            let is_named = |id: &CommanderId| {
+                choices.iter().any(|known| known.value == *id.0 && known.name.as_deref() == Some(name))
+            };
+            let is_it = |before: &&Approval| {
+                before.surface.hash == surface.hash && before.roles == roles && is_named(&before.commander)
+            };
+            match before.filter(is_it) {
+                Some(before) => before.commander.clone(),
+                None => add(commanders, &surface, owner, name, &roles)?,
+            }
         };
         Ok(Self { surface, commander, roles })
     }

@@ -221,6 +221,31 @@ mod tests {
         assert!(documents.turns.acquire_many(all).await.is_ok());
     }
 
+    /// What is kept is bounded, failures make room before clients do, and nothing is kept for good.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_kept_is_bounded_and_grows_old() {
+        let documents = Documents::new(Fetcher::open());
+        let id = |number: usize| DocumentId {
+            text: format!("https://app.example/{number}.json"),
+            domain: "app.example".to_owned(),
+        };
+        let good = json!({ "client_id": ADDRESS, "redirect_uris": ["https://app.example/cb"] });
+        let client = read(&good).map(Arc::new);
+        documents.keep(&id(0), client.clone());
+        documents.keep(&id(1), None);
+        for number in 2..=KEPT_MAX {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            documents.keep(&id(number), client.clone());
+        }
+        let is_kept = |number| documents.kept(&id(number).text).is_some();
+        assert!(is_kept(0) && !is_kept(1), "the failure made room");
+        documents.keep(&id(KEPT_MAX + 1), client);
+        assert!(!is_kept(0) && is_kept(2), "then the oldest did");
+        assert_eq!(documents.kept.lock().unwrap().len(), KEPT_MAX);
+        tokio::time::advance(KEPT_FOR).await;
+        assert!(!is_kept(KEPT_MAX + 1));
+    }
+
     #[tokio::test]
     async fn a_document_that_cannot_be_had_is_not_asked_for_again_at_once() {
         let (listener, id) = server().await;

@@ -81,12 +81,12 @@ pub(crate) async fn register(State(server): Server, request: Request<Body>) -> R
 }
 
 async fn registered(server: &AuthorizationServer, request: Request<Body>) -> Result<Value, Fault> {
-    server.within_rate(&request)?;
+    let source = server.within_rate(&request)?;
     site::named(&server.config.sites, request.headers()).ok_or(Fault::InvalidRequest)?;
     let wrong = Fault::InvalidClientMetadata;
     let body = body(request, "application/json", REGISTRATION_BYTES).await.map_err(|_| wrong)?;
     let Ok(Value::Object(metadata)) = strict_json(&body) else { return Err(wrong) };
-    let client = server.registry().register(&metadata, Instant::now())?;
+    let client = server.registry().register(&metadata, source, Instant::now())?;
     let mut answer = json!({
         "client_id": client.id,
         "client_id_issued_at": unix_ms() / 1000,

@@ -4,10 +4,11 @@
 
 use crate::public::is_public;
 use std::io::Read as _;
-use std::net::IpAddr;
 use std::time::Duration;
-use ureq::config::Config;
+use ureq::config::{Config, ConfigBuilder};
 use ureq::http::Uri;
+use ureq::tls::TlsConfig;
+use ureq::typestate::AgentScope;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Error};
@@ -18,26 +19,29 @@ pub(crate) const DOCUMENT_BYTES: usize = 5 * 1_024;
 /// How long a fetch may take from the look-up to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Fetches documents.
+/// Fetches documents over HTTPS, each within its bounds of time and size and without a redirect.
 #[derive(Clone)]
-pub(crate) struct Fetcher(Agent);
+pub struct Fetcher(Agent);
 
 impl Fetcher {
-    /// Fetches over HTTPS from public addresses.
-    pub(crate) fn public() -> Self {
-        Self::new(Config::builder().https_only(true), is_public)
+    /// From public addresses, which prove their names to the authorities that browsers trust.
+    pub fn public() -> Self {
+        Self::over(PublicOnly(DefaultResolver::default()), TlsConfig::default())
+    }
+
+    /// Over a network where `names` says whom a name stands for, in the terms of the HTTP library, and `trust` who can prove
+    /// it. Everything else about a fetch stays as it is.
+    pub fn over(names: impl Resolver, trust: TlsConfig) -> Self {
+        Self::with(Config::builder().https_only(true).tls_config(trust), names)
     }
 
     /// The rules of a fetch but for those that keep a test from having a server.
     #[cfg(test)]
     pub(crate) fn open() -> Self {
-        Self::new(Config::builder(), |_| true)
+        Self::with(Config::builder(), DefaultResolver::default())
     }
 
-    fn new(
-        config: ureq::config::ConfigBuilder<ureq::typestate::AgentScope>,
-        may_reach: fn(IpAddr) -> bool,
-    ) -> Self {
+    fn with(config: ConfigBuilder<AgentScope>, names: impl Resolver) -> Self {
         let config = config
             .timeout_global(Some(PATIENCE))
             .max_redirects(0)
@@ -47,8 +51,7 @@ impl Fetcher {
             .max_response_header_size(16 << 10)
             .max_idle_connections(0)
             .build();
-        let resolver = Judged { inner: DefaultResolver::default(), may_reach };
-        Self(Agent::with_parts(config, DefaultConnector::default(), resolver))
+        Self(Agent::with_parts(config, DefaultConnector::default(), names))
     }
 
     /// The body of a 200, nothing for anything else. The turn lasts as long as the fetch, whether anybody still waits for
@@ -75,32 +78,20 @@ fn fetch(agent: &Agent, address: &str) -> Option<Vec<u8>> {
     (body.len() <= DOCUMENT_BYTES).then_some(body)
 }
 
-/// Resolves a name, unless one of its addresses may not be reached: a name with a public and a private address is
-/// somebody's trick.
-struct Judged {
-    inner: DefaultResolver,
-    may_reach: fn(IpAddr) -> bool,
-}
+/// Resolves a name, unless one of its addresses is not public: a name with a public and a private address is somebody's
+/// trick.
+#[derive(Debug)]
+pub struct PublicOnly<R>(pub R);
 
-impl std::fmt::Debug for Judged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Judged")
-    }
-}
-
-impl Resolver for Judged {
+impl<R: Resolver> Resolver for PublicOnly<R> {
     fn resolve(
         &self,
         uri: &Uri,
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let found = self.inner.resolve(uri, config, timeout)?;
-        if found.iter().all(|address| (self.may_reach)(address.ip())) {
-            Ok(found)
-        } else {
-            Err(Error::HostNotFound)
-        }
+        let found = self.0.resolve(uri, config, timeout)?;
+        if found.iter().all(|address| is_public(address.ip())) { Ok(found) } else { Err(Error::HostNotFound) }
     }
 }
 
@@ -163,7 +154,7 @@ mod tests {
     async fn private_addresses_and_plain_http_are_not_reached() {
         let (address, asked) = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
         assert_eq!(Fetcher::public().fetch(&address, ()).await, None);
-        let private = Fetcher::new(Config::builder(), is_public);
+        let private = Fetcher::with(Config::builder(), PublicOnly(DefaultResolver::default()));
         assert_eq!(private.fetch(&address, ()).await, None);
         assert_eq!(private.fetch(&address.replace("127.0.0.1", "localhost"), ()).await, None);
         assert_eq!(asked.load(Ordering::SeqCst), 0);

@@ -58,6 +58,8 @@ pub(crate) struct Approval {
 pub(crate) struct Terms {
     pub(crate) redirect: String,
     pub(crate) challenge: Challenge,
+    /// The proof of the consent page that was answered.
+    pub(crate) page: String,
 }
 
 struct Code {
@@ -100,6 +102,36 @@ pub(crate) struct Tokens {
     pub(crate) refresh: String,
 }
 
+/// Why nothing more can be allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// The owner has [`CONNECTIONS_PER_OWNER`].
+    Owner,
+    /// The process has as many connections or codes as it holds.
+    Server,
+}
+
+/// Room for one more code, found before anything is made for it.
+pub(crate) struct Room<'a> {
+    ledger: &'a mut Ledger,
+    now: Instant,
+}
+
+impl Room<'_> {
+    /// What an earlier answer to this consent page approved, while its code waits: a page may be answered twice by one click.
+    pub(crate) fn answered(&self, page: &str) -> Option<&Approval> {
+        self.ledger.codes.values().find(|code| code.terms.page == page).map(|code| &code.approval)
+    }
+
+    /// Makes a code of an approval. It takes the place of an earlier answer's to the same page.
+    pub(crate) fn approve(self, approval: Approval, terms: Terms) -> Token {
+        self.ledger.codes.retain(|_, code| code.terms.page != terms.page);
+        let (code, digest) = Token::mint();
+        self.ledger.codes.insert(digest, Code { approval, terms, until: self.now + CODE_LIFETIME });
+        code
+    }
+}
+
 /// Every code and connection of this process.
 #[derive(Default)]
 pub(crate) struct Ledger {
@@ -110,37 +142,32 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Makes a code of an approval. Fails `temporarily_unavailable` where the owner has [`CONNECTIONS_PER_OWNER`] or the
-    /// process is full.
-    pub(crate) fn approve(
+    /// Room for one more code of an owner.
+    pub(crate) fn room(
         &mut self,
         commanders: &Commanders,
-        approval: Approval,
-        terms: Terms,
+        owner: &OwnerId,
         now: Instant,
-    ) -> Result<Token, Fault> {
+    ) -> Result<Room<'_>, Full> {
         self.sweep(commanders, now);
-        let owner = approval.owner.clone();
-        let held = self.connections.values().filter(|connection| connection.approval.owner == owner).count();
-        if held >= CONNECTIONS_PER_OWNER || self.connections.len() >= CONNECTIONS_MAX {
-            return Err(Fault::TemporarilyUnavailable);
+        let held = self.connections.values().filter(|connection| connection.approval.owner == *owner).count();
+        if held >= CONNECTIONS_PER_OWNER {
+            return Err(Full::Owner);
         }
         let mut own: Vec<(Instant, Digest)> = self
             .codes
             .iter()
-            .filter(|(_, code)| code.approval.owner == owner)
+            .filter(|(_, code)| code.approval.owner == *owner)
             .map(|(id, it)| (it.until, *id))
             .collect();
         own.sort_unstable();
         for (_, oldest) in own.iter().rev().skip(CODES_PER_OWNER - 1) {
             self.codes.remove(oldest);
         }
-        if self.codes.len() >= CODES_MAX {
-            return Err(Fault::TemporarilyUnavailable);
+        if self.connections.len() >= CONNECTIONS_MAX || self.codes.len() >= CODES_MAX {
+            return Err(Full::Server);
         }
-        let (code, digest) = Token::mint();
-        self.codes.insert(digest, Code { approval, terms, until: now + CODE_LIFETIME });
-        Ok(code)
+        Ok(Room { ledger: self, now })
     }
 
     /// Redeems a code (§5, RFC 6749 §4.1.3). A failed attempt leaves it as it was; a redeemed one that is shown again ends

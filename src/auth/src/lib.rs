@@ -24,6 +24,7 @@ mod request;
 mod server;
 mod site;
 
+pub use fetch::{Fetcher, PublicOnly};
 pub use ledger::{ACCESS_LIFETIME, CODE_LIFETIME, CONNECTIONS_PER_OWNER, REFRESH_LIFETIME};
 pub use page::page;
 pub use server::{AuthConfig, AuthorizationServer, Owners, REQUESTS_PER_SECOND, SignedIn};

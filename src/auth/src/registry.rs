@@ -1,10 +1,13 @@
 //! Dynamic registrations (RFC 7591). Anybody may register, so what nobody approves is soon forgotten, and a flood
-//! pushes out registrations of its own kind: one that an owner approved stays for as long as it is used.
+//! pushes out registrations of its own kind: of the address that has most, while one that an owner approved stays for as
+//! long as it is used.
 
 use crate::client::Client;
 use crate::fault::Fault;
 use playerthree_host::Token;
+use playerthree_rooms::Source;
 use serde_json::{Map, Value};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +28,16 @@ pub(crate) const REGISTRATION_BYTES: usize = 8_192;
 struct Registered {
     client: Arc<Client>,
     until: Instant,
-    approved: bool,
+    standing: Standing,
+}
+
+/// What keeps a registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nothing yet: it waits for an owner, and came from there.
+    Pending(Source),
+    /// An owner approved it.
+    Approved,
 }
 
 /// The registered clients.
@@ -38,13 +50,15 @@ impl Registry {
     pub(crate) fn register(
         &mut self,
         metadata: &Map<String, Value>,
+        source: Source,
         now: Instant,
     ) -> Result<Arc<Client>, Fault> {
         let id = format!("dcr_{}", Token::mint().0.reveal());
         let client = Arc::new(Client::parse(id.clone(), None, metadata)?);
         self.make_room(now)?;
         let until = now + UNAPPROVED;
-        self.0.insert(id, Registered { client: Arc::clone(&client), until, approved: false });
+        let standing = Standing::Pending(source);
+        self.0.insert(id, Registered { client: Arc::clone(&client), until, standing });
         Ok(client)
     }
 
@@ -56,7 +70,7 @@ impl Registry {
     /// An owner approved the client.
     pub(crate) fn approve(&mut self, id: &str, now: Instant) {
         if let Some(registered) = self.0.get_mut(id) {
-            registered.approved = true;
+            registered.standing = Standing::Approved;
             registered.until = now + APPROVED;
         }
     }
@@ -66,21 +80,37 @@ impl Registry {
             return Ok(());
         }
         self.0.retain(|_, registered| now < registered.until);
-        let mut waiting: Vec<Instant> = self
-            .0
-            .values()
-            .filter(|registered| !registered.approved)
-            .map(|registered| registered.until)
-            .collect();
         let room = CLIENTS_MAX.saturating_sub(self.0.len());
         // Dropping a tenth at once keeps the scan rare however fast registrations come.
-        let surplus = (CLIENTS_MAX / 10).saturating_sub(room).min(waiting.len());
-        if let Some(last) = surplus.checked_sub(1) {
-            let (_, drop_to, _) = waiting.select_nth_unstable(last);
-            let drop_to = *drop_to;
-            self.0.retain(|_, registered| registered.approved || registered.until > drop_to);
+        for id in self.pending().into_iter().take((CLIENTS_MAX / 10).saturating_sub(room)) {
+            self.0.remove(&id);
         }
         if self.0.len() < CLIENTS_MAX { Ok(()) } else { Err(Fault::TemporarilyUnavailable) }
+    }
+
+    /// The registrations that nobody approved, in the order in which they make room: each counts how many newer ones came from
+    /// where it did, and those with the highest counts go first.
+    fn pending(&self) -> Vec<String> {
+        let mut newest_first: Vec<(Instant, Source, &String)> = self
+            .0
+            .iter()
+            .filter_map(|(id, registered)| match registered.standing {
+                Standing::Pending(source) => Some((registered.until, source, id)),
+                Standing::Approved => None,
+            })
+            .collect();
+        newest_first.sort_unstable_by_key(|(until, ..)| Reverse(*until));
+        let mut newer: HashMap<Source, usize> = HashMap::new();
+        let mut counted: Vec<(usize, Instant, &String)> = newest_first
+            .into_iter()
+            .map(|(until, source, id)| {
+                let count = newer.entry(source).or_default();
+                *count += 1;
+                (*count, until, id)
+            })
+            .collect();
+        counted.sort_unstable_by_key(|(count, until, _)| (Reverse(*count), *until));
+        counted.into_iter().map(|(.., id)| id.clone()).collect()
     }
 }
 
@@ -88,13 +118,22 @@ impl Registry {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::net::IpAddr;
 
     fn metadata() -> Map<String, Value> {
         json!({ "redirect_uris": ["http://127.0.0.1/cb"] }).as_object().unwrap().clone()
     }
 
+    fn from(last: u8) -> Source {
+        Source::of(Some(IpAddr::from([192, 0, 2, last])))
+    }
+
+    fn register_from(registry: &mut Registry, source: Source, now: Instant) -> String {
+        registry.register(&metadata(), source, now).unwrap().id.clone()
+    }
+
     fn register(registry: &mut Registry, now: Instant) -> String {
-        registry.register(&metadata(), now).unwrap().id.clone()
+        register_from(registry, from(1), now)
     }
 
     /// §5 and RFC 7591: a flood stays within the bound, and pushes out nothing that an owner approved.
@@ -117,6 +156,25 @@ mod tests {
         assert!(registry.find(&first, now).is_none());
     }
 
+    /// Field report: a flood of one address, or of a hundred, leaves a client of another one time for its owner.
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_pushes_out_its_own_registrations_first() {
+        for flooding in [1, 100] {
+            let mut registry = Registry::default();
+            let honest = register_from(&mut registry, from(200), Instant::now());
+            let mut last = None;
+            for flood in 0..10_000_u32 {
+                tokio::time::advance(Duration::from_millis(1)).await;
+                let source = from(u8::try_from(flood % flooding).unwrap());
+                last = Some(register_from(&mut registry, source, Instant::now()));
+            }
+            let now = Instant::now();
+            assert!(registry.find(&honest, now).is_some(), "{flooding} addresses");
+            assert!(registry.find(&last.unwrap(), now).is_some());
+            assert!(registry.0.len() <= CLIENTS_MAX);
+        }
+    }
+
     #[test]
     fn registrations_that_nobody_approves_expire() {
         let mut registry = Registry::default();
@@ -137,6 +195,6 @@ mod tests {
             let id = register(&mut registry, now);
             registry.approve(&id, now);
         }
-        assert_eq!(registry.register(&metadata(), now), Err(Fault::TemporarilyUnavailable));
+        assert_eq!(registry.register(&metadata(), from(1), now), Err(Fault::TemporarilyUnavailable));
     }
 }

@@ -52,6 +52,8 @@ pub struct AuthConfig {
     pub requests_per_second: u32,
     /// The games whose commanders may be chosen.
     pub surfaces: Vec<Arc<Surface>>,
+    /// How the documents of clients are fetched.
+    pub fetcher: Fetcher,
 }
 
 /// The authorization server of the MCP endpoint.
@@ -71,12 +73,12 @@ impl AuthorizationServer {
     pub fn new(config: AuthConfig, agents: Arc<Agents>, owners: impl Owners) -> Self {
         Self {
             rate: SourceRate::new(config.requests_per_second),
+            documents: Documents::new(config.fetcher.clone()),
             config,
             owners: Box::new(owners),
             proofs: Proofs::new(),
             agents,
             registry: Mutex::default(),
-            documents: Documents::new(Fetcher::public()),
             ledger: Mutex::default(),
         }
     }
@@ -123,12 +125,12 @@ impl AuthorizationServer {
         self.registry().find(id, Instant::now())
     }
 
-    /// Accounts for one request of an address.
-    pub(crate) fn within_rate<B>(&self, request: &Request<B>) -> Result<(), Fault> {
+    /// Accounts for one request of an address, and says where it comes from.
+    pub(crate) fn within_rate<B>(&self, request: &Request<B>) -> Result<Source, Fault> {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
         let address = client_address(peer, request.headers(), self.config.trusted_proxies);
-        let allowed = self.rate.allows(Source::of(address), Instant::now());
-        if allowed { Ok(()) } else { Err(Fault::TemporarilyUnavailable) }
+        let source = Source::of(address);
+        if self.rate.allows(source, Instant::now()) { Ok(source) } else { Err(Fault::TemporarilyUnavailable) }
     }
 
     fn info(&self, id: &ConnectionId, connection: &Connection) -> Value {

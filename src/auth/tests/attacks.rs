@@ -5,6 +5,7 @@ mod support;
 
 use http::StatusCode;
 use playerthree_auth::CONNECTIONS_PER_OWNER;
+use playerthree_session::CommanderId;
 use serde_json::json;
 use support::{
     Answer, CHALLENGE, Held, House, ISSUER, REDIRECT, VERIFIER, address, decision, form, hidden, owner,
@@ -305,8 +306,15 @@ async fn an_owner_has_a_bounded_number_of_connections() {
     }
     let client = house.client().await;
     let page = house.ask("ann", &query(&client, &[])).await;
-    let answer = house.answer("ann", decision(&page, "allow", &falcon, &["air"])).await;
-    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    let new = CommanderId("new:agent-command".into());
+    let named = format!("{}&name.new%3Aagent-command=Hawk", decision(&page, "allow", &new, &["air"]));
+    for form in [decision(&page, "allow", &falcon, &["air"]), named] {
+        let answer = house.answer("ann", form).await;
+        assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(answer.text.contains("You have as many connections as you may."));
+    }
+    let commanders = house.agents.commanders().list(&house.surface, &owner("ann"));
+    assert_eq!(commanders.len(), 1, "nothing was allowed, so nobody was added");
     let id = house.auth.connections(&owner("ann"))[0]["id"].as_str().unwrap().to_owned();
     assert!(!house.auth.revoke(&owner("bob"), &id));
     assert!(house.auth.revoke(&owner("ann"), &id));

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use axum::Router;
 use axum::routing::get;
 use playerthree_agent_command::AgentCommand;
-use playerthree_auth::{AuthConfig, AuthorizationServer, Site};
+use playerthree_auth::{AuthConfig, AuthorizationServer, Fetcher, Site};
 use playerthree_binding::{BODY_BYTES_MAX, GameRooms, Matches};
 use playerthree_dots::Dots;
 use playerthree_game::Game;
@@ -281,6 +281,7 @@ fn authorization(
         trusted_proxies: args.trusted_proxies,
         requests_per_second: playerthree_auth::REQUESTS_PER_SECOND,
         surfaces,
+        fetcher: Fetcher::public(),
     };
     let owners = demo::DemoOwners(Arc::clone(accounts));
     Arc::new(AuthorizationServer::new(config, Arc::clone(agents), owners))

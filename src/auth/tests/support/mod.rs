@@ -8,11 +8,13 @@
     reason = "helpers of which every test file uses its own part; a test fails by panicking"
 )]
 
+pub mod internet;
+
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use http::{HeaderMap, Method, Request, StatusCode};
 use playerthree_agent_command::AgentCommand;
-use playerthree_auth::{AuthConfig, AuthorizationServer, Owners, SignedIn, Site};
+use playerthree_auth::{AuthConfig, AuthorizationServer, Fetcher, Owners, SignedIn, Site};
 use playerthree_host::{Agents, PolicyPlaces};
 use playerthree_mcp::{Legacy, Limits, McpConfig, SignIn};
 use playerthree_sandbox::Workers;
@@ -95,6 +97,15 @@ impl House {
     }
 
     pub fn with_rate(requests_per_second: u32) -> Self {
+        Self::with(requests_per_second, Fetcher::public())
+    }
+
+    /// A house that fetches the documents of clients like this.
+    pub fn fetching(fetcher: Fetcher) -> Self {
+        Self::with(10_000, fetcher)
+    }
+
+    fn with(requests_per_second: u32, fetcher: Fetcher) -> Self {
         let surface = Arc::new(Surface::new(Arc::new(AgentCommand)).unwrap());
         let agents = Arc::new(Agents::new(PolicyPlaces::new(1, Workers::of_this_program())));
         let site = Site::loopback(HOST);
@@ -112,6 +123,7 @@ impl House {
             trusted_proxies: 0,
             requests_per_second,
             surfaces: vec![Arc::clone(&surface)],
+            fetcher,
         };
         let auth = Arc::new(AuthorizationServer::new(config, Arc::clone(&agents), ByCookie));
         let router = playerthree_mcp::router(mcp, Arc::clone(&agents))
