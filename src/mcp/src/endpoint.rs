@@ -144,20 +144,21 @@ impl Visit for Handler {
         self.admission.cut()
     }
 
-    fn finish(&self, response: &mut Response) -> Result<(), Refusal> {
-        match self.admission.outcome() {
-            Some(Claimed::Lost) => return Err(Refusal::Session),
-            Some(Claimed::Won(session)) => {
-                // A token is base64url, which every header can carry.
-                let session = HeaderValue::from_str(session.reveal()).map_err(|_| Refusal::Internal)?;
-                response.headers_mut().insert(guard::SESSION, session);
-            }
-            None => {}
+    fn refusal(&self, answer: &Response) -> Option<Refusal> {
+        if let Some(Claimed::Lost) = self.admission.outcome() {
+            return Some(Refusal::Session);
         }
-        if let Some(refusal) = self.refusal() {
-            return Err(refusal);
+        let is_over = answer.status() != StatusCode::OK && self.agent.revoked().is_cancelled();
+        self.refused_with().or_else(|| is_over.then_some(Refusal::Credential))
+    }
+
+    /// Whoever claimed a lease is told its session, whatever else their request comes to: nobody else ever is.
+    fn sign(&self, answer: &mut Response) {
+        if let Some(Claimed::Won(session)) = self.admission.outcome()
+            // A token is base64url, which every header can carry.
+            && let Ok(session) = HeaderValue::from_str(session.reveal())
+        {
+            answer.headers_mut().insert(guard::SESSION, session);
         }
-        let is_over = response.status() != StatusCode::OK && self.agent.revoked().is_cancelled();
-        if is_over { Err(Refusal::Credential) } else { Ok(()) }
     }
 }

@@ -105,8 +105,4 @@ impl<H: ServerHandler + Clone> Visit for GuestVisit<H> {
     fn cut(&self) -> CancellationToken {
         self.shutdown.clone()
     }
-
-    fn finish(&self, _: &mut Response) -> Result<(), Refusal> {
-        Ok(())
-    }
 }

@@ -74,7 +74,7 @@ impl Handler {
     }
 
     /// What the endpoint has to answer instead of what the library does.
-    pub(crate) fn refusal(&self) -> Option<Refusal> {
+    pub(crate) fn refused_with(&self) -> Option<Refusal> {
         self.course.refusal.get().copied()
     }
 

@@ -222,10 +222,6 @@ impl<T: Toolbox> Visit for ToolVisit<T> {
     fn cut(&self) -> CancellationToken {
         CancellationToken::new()
     }
-
-    fn finish(&self, _response: &mut Response) -> Result<(), Refusal> {
-        Ok(())
-    }
 }
 
 impl<T: Toolbox> ToolVisit<T> {

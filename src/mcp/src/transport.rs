@@ -74,8 +74,13 @@ pub(crate) trait Visit: Send + Sync {
     /// Fires when the request must be cut, answered or not.
     fn cut(&self) -> CancellationToken;
 
-    /// Looks at the answer before it leaves, and may add to it or replace it by a refusal.
-    fn finish(&self, response: &mut Response) -> Result<(), Refusal>;
+    /// What the caller has to be answered instead of this answer, if anything.
+    fn refusal(&self, _answer: &Response) -> Option<Refusal> {
+        None
+    }
+
+    /// Adds what belongs to whatever the caller is answered, a refusal too.
+    fn sign(&self, _answer: &mut Response) {}
 }
 
 /// Answers one POST that shows `token`.
@@ -92,8 +97,12 @@ pub(crate) async fn post<M: Mount>(
         Incoming::Notification => Ok(StatusCode::ACCEPTED.into_response()),
         Incoming::Request(request) => {
             let id = request.id.clone();
-            let answer = answer(mount, &caller, headers, request, body).await;
-            answer.map_err(|refusal| refusal.to_request(&id))
+            let (visit, era, method) =
+                admitted(mount, &caller, headers, &request).map_err(|refusal| refusal.to_request(&id))?;
+            let answer = carried(mount.config(), &visit, (era, method), headers, request, body).await;
+            let mut answer = answer.unwrap_or_else(|refusal| refusal.to_request(&id).into_response());
+            visit.sign(&mut answer);
+            Ok(answer)
         }
     }
 }
@@ -114,32 +123,43 @@ pub(crate) fn caller<M: Mount>(
     mount.find(token).ok_or(Refusal::Credential)
 }
 
-async fn answer<M: Mount>(
+/// Lets a request in that is whole and knows what it asks for.
+fn admitted<M: Mount>(
     mount: &M,
     caller: &M::Caller,
     headers: &HeaderMap,
-    request: Request,
-    body: Bytes,
-) -> Result<Response, Refusal> {
-    let era = match Era::of(headers, &request) {
+    request: &Request,
+) -> Result<(M::Visit, Era, Method), Refusal> {
+    let era = match Era::of(headers, request) {
         Era::Older if mount.may_speak_older(caller) => Era::Older,
         Era::Older | Era::Current => {
-            guard::agreed(headers, &request)?;
+            guard::agreed(headers, request)?;
             Era::Current
         }
     };
     let has = |method| mount.has(caller, method);
-    let method = Method::of(&request, era, has, |name| mount.has_tool(caller, name))?;
-    let visit = mount.admit(caller, headers, method)?;
+    let method = Method::of(request, era, has, |name| mount.has_tool(caller, name))?;
+    Ok((mount.admit(caller, headers, method)?, era, method))
+}
+
+/// Carries out a request that was let in.
+async fn carried<V: Visit>(
+    config: &McpConfig,
+    visit: &V,
+    (era, method): (Era, Method),
+    headers: &HeaderMap,
+    request: Request,
+    body: Bytes,
+) -> Result<Response, Refusal> {
     let message = match directly(era, method, request) {
         Some((id, call)) => visit.message(&id, call).await.transpose()?,
         None => None,
     };
     let response = match message {
         Some(message) => json(message),
-        None => dispatch(mount.config(), &visit, era, headers, body).await,
+        None => dispatch(config, visit, era, headers, body).await,
     };
-    finished(&visit, response).await
+    finished(visit, response).await
 }
 
 /// A call of a tool whose answer is one message. Most of what agents ask is one, and the library's way to an answer costs
@@ -195,8 +215,10 @@ fn is_read(name: &str) -> bool {
 }
 
 /// Takes out what is not ours to say.
-async fn finished<V: Visit>(visit: &V, mut response: Response) -> Result<Response, Refusal> {
-    visit.finish(&mut response)?;
+async fn finished<V: Visit>(visit: &V, response: Response) -> Result<Response, Refusal> {
+    if let Some(refusal) = visit.refusal(&response) {
+        return Err(refusal);
+    }
     match response.status() {
         StatusCode::OK => Ok(response),
         status if status.is_client_error() => library_refused(response).await,

@@ -30,6 +30,20 @@ async fn check(table: &Table, what: &str, post: Post, status: u16, code: i64) ->
     answer
 }
 
+/// Field report: the endpoint has one address, so that what its metadata says of it is what a client uses.
+#[tokio::test]
+async fn the_endpoint_has_one_address() {
+    let table = table();
+    for path in ["/mcp/", "/a/mcp", "/mcp/mcp", "//mcp", "/MCP"] {
+        let mut request = act(&table).into_request();
+        *request.uri_mut() = path.parse().unwrap();
+        let answer = Answer::read(table.router.clone().oneshot(request).await.unwrap()).await;
+        assert_eq!((answer.status, &*answer.text), (StatusCode::NOT_FOUND, ""), "{path}");
+        assert!(answer.headers.get("www-authenticate").is_none(), "{path}");
+    }
+    unclaimed(&table).await;
+}
+
 /// The refused request left the token as it was: the next good one claims it.
 async fn unclaimed(table: &Table) {
     table.claim().await;

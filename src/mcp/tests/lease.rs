@@ -49,6 +49,18 @@ async fn discovery_claims_nothing() {
     assert_eq!(table.call(&session, "game_act", act()).await.structured(), json!({ "acks": [] }));
 }
 
+// §20: whoever claims is told the session, though their request is refused for another reason: nobody else ever is told.
+#[tokio::test]
+async fn a_refusal_after_the_claim_names_the_session() {
+    let limits = Limits { reads_burst: 0, reads_per_second: 0.0, ..Limits::default() };
+    let door = Arc::new(Script::acks());
+    let table = Table::new(Arc::new(playerthree_tic_tac_toe::TicTacToe), "o", door, limits);
+    let refused = table.send(table.post("tools/list", json!({}))).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    let session = refused.session().unwrap();
+    assert_eq!(table.call(session, "game_act", act()).await.structured(), json!({ "acks": [] }));
+}
+
 // §20: the first POST that is carried out claims; its session is 192 random bits and comes once.
 #[tokio::test]
 async fn the_first_call_claims_and_later_ones_must_name_its_session() {
