@@ -3,13 +3,12 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Lines, _meta, bridge } from "../lib/bridge.mjs";
 import { run } from "../lib/pipes.mjs";
 import { InMatch, agent, agentAt, executable, person, startPlayerThree } from "../lib/playerthree.mjs";
 import { rejection, within } from "../lib/rooms.mjs";
@@ -37,64 +36,12 @@ async function commanderToken() {
   return (await answer.json()).token;
 }
 
-const bridge = async (token, url = `${server.url}/mcp`) => ({
-  command: await executable(),
-  args: ["mcp", "--url", url],
-  env: { PATH: process.env.PATH, PLAYERTHREE_TOKEN: token },
-  stderr: "pipe",
-});
+const endpoint = () => `${server.url}/mcp`;
 
 /** The official client over a bridge of its own. */
-const bridged = async (token) => agentAt(new StdioClientTransport(await bridge(token)));
+const bridged = async (token) => agentAt(new StdioClientTransport(await bridge(token, endpoint())));
 
-/** A bridge whose lines the test writes and reads itself. */
-class Lines {
-  static async open(token, url, ...options) {
-    const { command, args, env } = await bridge(token, url);
-    return new Lines(spawn(command, [...args, ...options], { env, stdio: ["pipe", "pipe", "pipe"] }));
-  }
-
-  constructor(child) {
-    this.child = child;
-    this.ended = once(child, "exit");
-    this.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    this.errors = "";
-    child.stderr.on("data", (data) => (this.errors += data));
-  }
-
-  write(line) {
-    this.child.stdin.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
-  }
-
-  async next() {
-    const { value } = await within(this.lines.next(), "a line", 30_000);
-    return JSON.parse(value);
-  }
-
-  ask(method, params = {}, id = 1) {
-    this.write({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
-    return this.next();
-  }
-
-  /** What woke the client. */
-  async woken() {
-    const { method, params } = await this.next();
-    assert.equal(method, "notifications/claude/channel");
-    assert.ok(!params.content.includes("canary"), "nobody's words");
-    return params.meta;
-  }
-
-  async close() {
-    this.child.stdin.end();
-    const [code] = await within(this.ended, "the bridge's end", 30_000);
-    return code;
-  }
-}
-
-const _meta = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
+const open = (token, url = endpoint()) => Lines.open(token, url);
 
 /** §20: the session of a seat token is kept for a client that could not do it itself, and given up at the end. */
 test("the official client plays a seat over standard input and output", async () => {
@@ -110,7 +57,7 @@ test("the official client plays a seat over standard input and output", async ()
   await air.client.callTool(wait, { onprogress: ({ progress }) => told.push(progress) });
   assert.deepEqual(told, [1]);
   await air.close();
-  const again = await Lines.open(token);
+  const again = await open(token);
   assert.equal((await again.ask("tools/list")).error.message, "Unauthorized");
   await again.close();
 });
@@ -118,7 +65,7 @@ test("the official client plays a seat over standard input and output", async ()
 /** §20: discovery is answered here, starts no session, consumes nothing and invents no tool. */
 test("a probe leaves a seat token as it was", async () => {
   const token = await seatToken();
-  const probe = await Lines.open(token);
+  const probe = await open(token);
   const { result } = await probe.ask("server/discover");
   assert.deepEqual([result.resultType, result.supportedVersions], ["complete", ["2026-07-28"]]);
   assert.deepEqual(result.capabilities.tools, {});
@@ -127,7 +74,7 @@ test("a probe leaves a seat token as it was", async () => {
   assert.equal((await direct.tool("game_briefing")).seat.role, "air");
   await direct.close();
 
-  const unreachable = await Lines.open(token, "http://127.0.0.1:9/mcp");
+  const unreachable = await open(token, "http://127.0.0.1:9/mcp");
   assert.equal((await unreachable.ask("server/discover")).result.resultType, "complete");
   const other = { ..._meta, "io.modelcontextprotocol/protocolVersion": "2025-11-25" };
   unreachable.write({ jsonrpc: "2.0", id: 2, method: "server/discover", params: { _meta: other } });
@@ -138,14 +85,14 @@ test("a probe leaves a seat token as it was", async () => {
 /** §20: a process keeps the session that it acquired, and a consumed token is of no use to another one. */
 test("a second process cannot take a seat over", async () => {
   const token = await seatToken();
-  const first = await Lines.open(token);
+  const first = await open(token);
   // Two at once: both are answered in the one session.
   first.write({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta } });
   first.write({ jsonrpc: "2.0", id: 2, method: "tools/list", params: { _meta } });
   const answers = [await first.next(), await first.next()];
   assert.deepEqual(answers.map(({ id }) => id).sort(), [1, 2]);
   assert.ok(answers.every(({ result }) => result.tools.length > 0));
-  const second = await Lines.open(token);
+  const second = await open(token);
   const refused = await second.ask("tools/list", {}, "mine");
   assert.deepEqual([refused.id, refused.error.code], ["mine", -32001]);
   await second.close();
@@ -157,7 +104,7 @@ test("a second process cannot take a seat over", async () => {
 test("a cancelled wait frees its place, and so does the end of the process", async () => {
   const token = await commanderToken();
   for (let turn = 0; turn < 4; turn += 1) {
-    const lines = await Lines.open(token);
+    const lines = await open(token);
     const wait = { name: "game_wait", arguments: { seconds: 60 } };
     lines.write({ jsonrpc: "2.0", id: 9, method: "tools/call", params: { ...wait, _meta: { ..._meta, progressToken: 1 } } });
     assert.equal((await lines.next()).method, "notifications/progress");
@@ -173,7 +120,7 @@ test("a cancelled wait frees its place, and so does the end of the process", asy
 /** Whatever a client writes is answered in closed words, and the next request as if nothing had been. */
 test("bad lines are refused one by one", async () => {
   const secret = await commanderToken();
-  const lines = await Lines.open(secret);
+  const lines = await open(secret);
   const canary = "canary7canary";
   const refused = async (line, code, id) => {
     lines.write(line);
@@ -199,7 +146,7 @@ test("bad lines are refused one by one", async () => {
 
 /** Requests past the bound are told so while the others are still carried out. */
 test("requests in flight are bounded", async () => {
-  const lines = await Lines.open(await commanderToken());
+  const lines = await open(await commanderToken());
   await lines.ask("tools/list");
   const ids = Array.from({ length: 40 }, (_, id) => id);
   for (const id of ids) {
@@ -217,7 +164,7 @@ test("requests in flight are bounded", async () => {
 /** A server that is not there, or comes back, is a matter of the next request. */
 test("the bridge survives its server", async () => {
   const first = await startPlayerThree();
-  const lines = await Lines.open("A".repeat(32), `${first.url}/mcp`);
+  const lines = await open("A".repeat(32), `${first.url}/mcp`);
   assert.equal((await lines.ask("tools/list")).error.message, "Unauthorized");
   await first.stop();
   assert.match((await lines.ask("tools/list")).error.message, /cannot be reached|was lost/);
@@ -234,7 +181,7 @@ test("a token never stands on the command line nor crosses a network in the clea
   const token = await commanderToken();
   const file = join(await mkdtemp(join(tmpdir(), "playerthree-")), "token");
   await writeFile(file, `${token}\n`, { mode: 0o600 });
-  const { command } = await bridge(token);
+  const { command } = await bridge(token, endpoint());
   const args = ["mcp", "--url", `${server.url}/mcp`, "--token-file", file];
   const lines = new Lines(spawn(command, args, { env: {}, stdio: ["pipe", "pipe", "pipe"] }));
   assert.ok((await lines.ask("tools/list")).result.tools.length > 0);
@@ -252,69 +199,6 @@ test("a token never stands on the command line nor crosses a network in the clea
   await refused(["--url", "http://game.example/mcp"], { PLAYERTHREE_TOKEN: token }, /https/);
   await refused(["--url", "http://u:p@127.0.0.1/"], { PLAYERTHREE_TOKEN: token }, /without credentials/);
   await refused([], { PLAYERTHREE_TOKEN: `${token}\n\u0007x` }, /malformed/);
-});
-
-/** §17 "Wake channels": a client that sleeps is woken for four kinds of events, in fixed words, through the status resources. */
-test("a channel wakes its client when it is seated, written to and done", async () => {
-  const bob = await person(server, "Bob");
-  const x = new InMatch(await bob.create("tic-tac-toe", { team: "x" }));
-  const { auth } = await person(server, "Cleo");
-  const cleo = async (path, body) => {
-    const headers = { authorization: `Bearer ${auth.token}`, "content-type": "application/json" };
-    const answer = await fetch(`${server.url}/demo/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    assert.equal(answer.status, 200);
-    return answer.json();
-  };
-  const { id, token } = await cleo("commanders", { game: "tic-tac-toe", name: "Falcon", roles: ["player"] });
-  const lines = await Lines.open(token, undefined, "--channel");
-  const { result } = await lines.ask("server/discover");
-  assert.deepEqual(result.capabilities.experimental, { "claude/channel": {} });
-  assert.ok((await lines.ask("tools/list", {}, 2)).result.tools.length > 0);
-  const seat = { team: "o", role: "player" };
-  await cleo(`matches/${x.room.roomId}/assign`, { ...seat, kind: "agent", commander: id });
-  assert.deepEqual(await lines.woken(), { event: "seated" });
-  await x.act("player", { kind: "resign" });
-  assert.deepEqual(await lines.woken(), { event: "match_ended", outcome: "win" });
-  await lines.close();
-  await x.room.leave();
-
-  const red = new InMatch(await bob.create("agent-command", { team: "red", role: "ground", private: true }));
-  const hawk = await red.do("addCommander", { name: "Hawk", roles: ["air"] });
-  const asleep = await Lines.open(hawk.token, undefined, "--channel");
-  await asleep.ask("tools/list");
-  await red.do("assign", { role: "air", kind: "agent", commander: hawk.id });
-  assert.deepEqual(await asleep.woken(), { event: "seated" });
-  await red.do("tell", { team: "red", roles: ["air"], text: "canary" });
-  assert.deepEqual(await asleep.woken(), { event: "owner_message" });
-  await asleep.close();
-  await red.room.leave();
-});
-
-/** §4, §17: a seat is told while its match waits for readiness; the channel belongs to the current protocol alone. */
-test("a channel wakes its client before its match starts, and no client of an older revision", async () => {
-  const dan = await person(server, "Dan");
-  const options = { team: "red", role: "ground", private: true, readySeconds: 600 };
-  const red = new InMatch(await dan.create("agent-command", options));
-  const kite = await red.do("addCommander", { name: "Kite", roles: ["air"] });
-  const asleep = await Lines.open(kite.token, undefined, "--channel");
-  await asleep.ask("tools/list");
-  const older = await Lines.open(kite.token, undefined, "--channel");
-  const ask = (id, method, params = {}) => {
-    older.write({ jsonrpc: "2.0", id, method, params });
-    return older.next();
-  };
-  const client = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "old", version: "1" } };
-  assert.equal((await ask(1, "initialize", client)).result.protocolVersion, "2025-11-25");
-  assert.equal((await ask(2, "tools/list")).id, 2);
-  await red.do("assign", { role: "air", kind: "agent", commander: kite.id });
-  assert.deepEqual(await asleep.woken(), { event: "seated" });
-  await red.do("tell", { team: "red", roles: ["air"], text: "canary" });
-  assert.deepEqual(await asleep.woken(), { event: "owner_message" });
-  // Both have the same seat: what woke the one would have come to the other by now, before its next answer.
-  assert.equal((await ask(3, "tools/call", { name: "game_wait", arguments: { seconds: 0 } })).id, 3);
-  await asleep.close();
-  await older.close();
-  await red.room.leave();
 });
 
 /** §16: the connect kit prints settings, and no secret that it was not asked for. */

@@ -12,7 +12,9 @@ mod fault;
 mod forward;
 mod inflow;
 mod remote;
+mod seat;
 mod session;
+mod waits;
 
 pub use remote::BadEndpoint;
 
