@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import { connect } from "node:http2";
 import { after, before, test } from "node:test";
 import { InMatch, person, startPlayerThree } from "../lib/playerthree.mjs";
+import { within } from "../lib/rooms.mjs";
 
 let server;
 let match;
@@ -79,6 +81,21 @@ test("Origin and Host are checked against exact lists", async () => {
   assert.equal((await from({ host: `evil.example:${server.port}` })).status, 403);
   assert.equal((await from({ host: "127.0.0.1" })).status, 403);
   assert.equal((await from({ origin: server.url, host: `127.0.0.1:${server.port}` })).status, 200);
+});
+
+/** HTTP/2 names a host in a place of its own, which no check of the header would see: it is not spoken. */
+test("nothing but HTTP/1.1 is spoken", async () => {
+  const session = connect(server.url);
+  session.on("error", () => {});
+  const stream = session.request({ ":method": "POST", ":path": "/mcp", ":authority": "evil.example" });
+  const answered = new Promise((resolve) => {
+    stream.on("response", () => resolve(true));
+    stream.on("error", () => resolve(false));
+    stream.on("close", () => resolve(false));
+  });
+  stream.end();
+  assert.equal(await within(answered, "the end of the stream"), false);
+  session.destroy();
 });
 
 /** §5: only a good seat token in the one right place lets anybody in. A login token is an owner's, and not one. */

@@ -74,6 +74,15 @@ test("seats of a running match are handed to agents from the shell, by their own
   const minted = await cleo.do("seat-token", room, "red", "air");
   const seated = await agent(server, minted.token);
   assert.equal((await seated.tool("game_briefing")).seat.role, "air");
+  await cleo.do("scopes", room, "red", "air", "say", "policy");
+  const mandate = { autonomy: "supervised", directive: {}, whenAbsent: "hold" };
+  await cleo.do("mandate", room, "red", "air", JSON.stringify(mandate));
+  const held = await seated.tool("game_briefing");
+  assert.deepEqual([held.seat.scopes, held.seat.mandate.autonomy].flat().sort(), ["policy", "say", "supervised"]);
+  assert.match(await cleo.refused("scopes", room, "red", "air", "rule"), /refused: invalid/);
+  assert.match(await cleo.refused("seat-token", room, "red", "air", "--ttl", "1"), /refused: (invalid|bad_message)/);
+  const short = await cleo.do("seat-token", room, "red", "air", "--ttl", "5");
+  assert.ok(short.expiresAt < minted.expiresAt);
   await cleo.do("revoke-seat", room, "red", "air");
   await assert.rejects(seated.tool("game_briefing"));
 

@@ -92,6 +92,7 @@ async fn foreign_origins_and_hosts_are_forbidden() {
         check(&table, host, act(&table).with("host", host), 403, -32000).await;
     }
     check(&table, "no host", act(&table).without("host"), 403, -32000).await;
+    check(&table, "two hosts", act(&table).also("host", "evil.example"), 403, -32000).await;
     let own = table.send(act(&table).with("origin", ORIGIN).with("host", "127.0.0.1:2567")).await;
     assert_eq!(own.status, StatusCode::OK);
 }

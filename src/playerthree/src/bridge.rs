@@ -32,8 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Also sends notifications/claude/channel when you are seated, when your match ends, and when your owner answers
-    /// or writes, for programs that are woken by them (an experiment of Claude Code); only at servers that honor
-    /// subscriptions to the status of seats
+    /// or writes, for programs that are woken by them (an experiment of Claude Code)
     #[arg(long)]
     pub(crate) channel: bool,
 }

@@ -87,8 +87,14 @@ enum Command {
         #[arg(allow_hyphen_values = true)]
         id: String,
     },
-    /// Prints a token for an agent on one of your seats
-    SeatToken(SeatArgs),
+    /// Prints a token for an agent on one of your seats, or on an open one, which becomes yours
+    SeatToken {
+        #[command(flatten)]
+        seat: SeatArgs,
+        /// Seconds that it waits for its first use, 5 to 600; the server's own where nothing is said
+        #[arg(long, value_name = "SECONDS")]
+        ttl: Option<u32>,
+    },
     /// Ends every token of one of your seats
     RevokeSeat(SeatArgs),
     /// Puts one of your commanders into a seat that is yours or open
@@ -98,6 +104,21 @@ enum Command {
         /// The commander's id
         #[arg(long, allow_hyphen_values = true)]
         commander: String,
+    },
+    /// Changes what the agent on one of your seats may do
+    Scopes {
+        #[command(flatten)]
+        seat: SeatArgs,
+        /// The scopes that it keeps, such as act; none takes all of them away
+        scopes: Vec<String>,
+    },
+    /// Changes the mandate of the agent on one of your seats
+    Mandate {
+        #[command(flatten)]
+        seat: SeatArgs,
+        /// The whole mandate, as {"autonomy": "...", "directive": {...}, "whenAbsent": "..."}
+        #[arg(value_parser = object)]
+        mandate: Map<String, Value>,
     },
     /// Writes to the agent on one of your seats
     Tell {
@@ -151,11 +172,15 @@ impl Command {
                 ask("PATCH", at("/demo/connections", &[&id]), json!({ "roles": roles }))
             }
             Self::Disconnect { id } => ask("DELETE", at("/demo/connections", &[&id]), json!({})),
-            Self::SeatToken(seat) => seat.ask("mint", json!({})),
+            Self::SeatToken { seat, ttl } => {
+                seat.ask("mint", ttl.map_or_else(|| json!({}), |ttl| json!({ "ttlSeconds": ttl })))
+            }
             Self::RevokeSeat(seat) => seat.ask("revoke", json!({})),
             Self::Assign { seat, commander } => {
                 seat.ask("assign", json!({ "kind": "agent", "commander": commander }))
             }
+            Self::Scopes { seat, scopes } => seat.ask("scopes", json!({ "scopes": scopes })),
+            Self::Mandate { seat, mandate } => seat.ask("mandate", json!({ "mandate": mandate })),
             Self::Tell { seat, text } => {
                 let body = json!({ "team": seat.team, "roles": [seat.role], "text": text });
                 ask("POST", at("/demo/matches", &[&seat.match_id, "tell"]), body)

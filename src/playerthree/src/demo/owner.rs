@@ -15,6 +15,7 @@ use playerthree_binding::Matches;
 use playerthree_game::Name;
 use playerthree_host::{Account, Accounts, Agents, Commanders};
 use playerthree_rooms::{Source, SourceRate, client_address};
+use playerthree_schema::strict_json;
 use playerthree_session::{CallError, Code, CommanderId, Draft, OwnerId, Surface};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
@@ -116,8 +117,12 @@ fn bearer(headers: &http::HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
+/// A body's JSON object, in which no member stands twice.
 fn object(body: &Bytes) -> Result<Map<String, Value>, Refused> {
-    serde_json::from_slice(body).map_err(|_| Code::Invalid.into())
+    match str::from_utf8(body).ok().and_then(|text| strict_json(text).ok()) {
+        Some(Value::Object(object)) => Ok(object),
+        _ => Err(Code::Invalid.into()),
+    }
 }
 
 impl OwnerApi {
