@@ -78,7 +78,7 @@ test("seats of a running match are handed to agents from the shell, by their own
   const mandate = { autonomy: "supervised", directive: {}, whenAbsent: "hold" };
   await cleo.do("mandate", room, "red", "air", JSON.stringify(mandate));
   const held = await seated.tool("game_briefing");
-  assert.deepEqual([held.seat.scopes, held.seat.mandate.autonomy].flat().sort(), ["policy", "say", "supervised"]);
+  assert.deepEqual([held.scopes, held.mandate.autonomy].flat().sort(), ["policy", "say", "supervised"]);
   assert.match(await cleo.refused("scopes", room, "red", "air", "rule"), /refused: invalid/);
   assert.match(await cleo.refused("seat-token", room, "red", "air", "--ttl", "1"), /refused: (invalid|bad_message)/);
   const short = await cleo.do("seat-token", room, "red", "air", "--ttl", "5");

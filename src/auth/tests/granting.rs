@@ -195,6 +195,20 @@ async fn codes_and_tokens_live_as_long_as_they_should() {
     assert_eq!(house.auth.connections(&owner("ann")), Vec::<Value>::new());
 }
 
+/// A connection that nobody refreshed takes its tokens along when it is forgotten.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_over_leaves_no_token_behind() {
+    let house = House::new();
+    let falcon = house.add_commander("ann", "Falcon");
+    house.connect("ann", &falcon, &["air"]).await;
+    // What is printed of them is how many tokens there are.
+    let held = || format!("{:?}", house.agents.commanders());
+    let with_one = held();
+    tokio::time::advance(REFRESH_LIFETIME).await;
+    house.connect("ann", &falcon, &["air"]).await;
+    assert_eq!(held(), with_one);
+}
+
 /// §5: the end of a connection answers its open waits at once, whoever ends it.
 #[tokio::test]
 async fn revocation_ends_open_waits_at_once() {
