@@ -87,7 +87,7 @@ enum Command {
         #[arg(allow_hyphen_values = true)]
         id: String,
     },
-    /// Prints a token for an agent on one of your seats, or on an open one, which becomes yours
+    /// Prints a token for an agent on one of your seats
     SeatToken {
         #[command(flatten)]
         seat: SeatArgs,
