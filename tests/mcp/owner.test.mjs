@@ -75,7 +75,7 @@ test("seats of a running match are handed to agents from the shell, by their own
   const seated = await agent(server, minted.token);
   assert.equal((await seated.tool("game_briefing")).seat.role, "air");
   await cleo.do("scopes", room, "red", "air", "say", "policy");
-  const mandate = { autonomy: "supervised", directive: {}, whenAbsent: "hold" };
+  const mandate = { ...(await seated.tool("game_briefing")).mandate, autonomy: "supervised" };
   await cleo.do("mandate", room, "red", "air", JSON.stringify(mandate));
   const held = await seated.tool("game_briefing");
   assert.deepEqual([held.scopes, held.mandate.autonomy].flat().sort(), ["policy", "say", "supervised"]);
