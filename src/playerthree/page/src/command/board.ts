@@ -23,6 +23,8 @@ import { Timeline } from "./timeline.js";
 const MARKS = 8;
 /** Between two sentences that a screen reader is given unasked, in milliseconds. */
 const SENTENCE_MS = 4_000;
+/** How long the camera stays where something happens, at least, while it follows the action, in milliseconds. */
+const SHOT_MS = 5_000;
 /** How near a click has to be to a unit, in pixels of the page, and within which bounds in points. */
 const CLICK_REACH = 16;
 const NEAREST_REACH = 60;
@@ -41,6 +43,7 @@ class CommandBoard {
   readonly #spoken = el("p", { class: "spoken", role: "status", "aria-live": "polite" });
   readonly #inspected = el("p", { class: "chosen", role: "status" });
   readonly #end = el("div", { class: "end" });
+  readonly #follower = el("button", { type: "button", class: "small", "aria-label": "Follow the action", title: "Follow the action", "aria-pressed": "false" }, "◎");
   readonly #score = new Score();
   readonly #gauges: Gauges;
   readonly #commander: Commander;
@@ -59,6 +62,8 @@ class CommandBoard {
   #cursor: Place | undefined;
   #marks: Mark[] = [];
   #saidAt = 0;
+  #follows = false;
+  #followedAt = 0;
   #isOver = false;
 
   constructor(context: BoardContext) {
@@ -90,6 +95,7 @@ class CommandBoard {
       this.#timeline.element,
     );
     this.#listen();
+    this.#follower.addEventListener("click", () => this.#followAction(!this.#follows));
     this.#follow(context);
   }
 
@@ -106,6 +112,7 @@ class CommandBoard {
       button("+", "Zoom in", () => this.#zoom(1.5)),
       button("−", "Zoom out", () => this.#zoom(1 / 1.5)),
       button("⤢", "Whole map", () => this.#act({ kind: "all" })),
+      !this.#plays && this.#follower,
     );
     return el(
       "section",
@@ -179,6 +186,10 @@ class CommandBoard {
   /** Alarms on the small map, and a sentence for a screen reader now and then. What was before one came is no news. */
   #announce(moment: Moment, now: number, isOld: boolean): void {
     if (isOld) return;
+    if (this.#follows && moment.at && moment.kind !== "produced" && now > this.#followedAt + SHOT_MS) {
+      this.#followedAt = now;
+      this.#lookAt(moment);
+    }
     if (moment.at && mood(moment.kind) === "bad") this.#minimap.alarm(moment.at, now);
     if (moment.kind === "produced" || now < this.#saidAt + SENTENCE_MS) return;
     this.#saidAt = now;
@@ -225,10 +236,19 @@ class CommandBoard {
     this.#commander.point(at, { ...how, reach, shows: (place) => camera.shows(place) });
   }
 
+  /** Looks at whatever happens, until a hand takes the map. */
+  #followAction(follows: boolean): void {
+    this.#follows = follows;
+    this.#followedAt = 0;
+    this.#follower.setAttribute("aria-pressed", String(follows));
+    if (follows) this.#act({ kind: "newest" });
+  }
+
   /** A player's drag is a box; others have nothing to select and move the map. */
   #drag({ from, last, to, add, phase }: Drag): void {
     const { camera } = this.#stage;
     if (!this.#plays) {
+      if (this.#follows) this.#followAction(false);
       if (phase !== "given up") camera.pan(to.x - last.x, to.y - last.y);
     } else {
       const box = { from: camera.toMap(from), to: camera.toMap(to) };

@@ -40,7 +40,7 @@ export class Chronicle {
 
   /** Takes a version and returns the moments that began with it. */
   take(scene: Scene): readonly Moment[] {
-    const events = scene.events ?? derive(this.#before, scene);
+    const events = scene.side === undefined ? derive(this.#before, scene) : (scene.events ?? []);
     const fresh = events.filter((event) => event.tick > this.#seen).map((event) => this.#add(event));
     this.#before = scene;
     this.#seen = scene.tick;

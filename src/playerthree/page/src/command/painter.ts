@@ -145,9 +145,9 @@ export class Painter {
     const [x, y] = at;
     const size = Math.max(1, (SMALLEST * this.#ratio) / this.#tile);
     const high = actor.air ? y - this.#tile * size * (LIFT + Math.sin(tick * 0.35 + x) * 0.02) : y;
-    this.#picture(this.#sprites.plate(unit.side, actor.air ? 0.26 : 0.38, this.#tile * size), x, y, size);
+    this.#picture(this.#sprites.plate(unit.side, actor.air ? 0.28 : plateOf(unit.kind), this.#tile * size), x, y, size);
     const isSelected = hand.selected.has(unit.id);
-    if (isSelected) this.#ring(unit.side, x, y, 0.46 * size);
+    if (isSelected) this.#ring(unit.side, x, y, (plateOf(unit.kind) + 0.08) * size);
     const picture = this.#sprites.thing(unit.kind, unit.side, this.#tile * size, UNIT);
     this.#picture(picture, x, high, size, actor.heading);
     this.#flash(actor, picture, x, high, size, actor.heading);
@@ -221,7 +221,9 @@ export class Painter {
   }
 }
 
-/** How wide the plate under a building is, in tiles from its middle. */
+/** How wide the plate under a unit or building is, in tiles from its middle. */
+const PLATES: { readonly [kind: string]: number } = { base: 0.76, worker: 0.38, soldier: 0.38, scout: 0.38, gunship: 0.44, tank: 0.52 };
+
 function plateOf(kind: string): number {
-  return kind === "base" ? 0.76 : 0.6;
+  return PLATES[kind] ?? 0.6;
 }
