@@ -84,7 +84,7 @@ test("a double click takes all of a kind, and attack-move is one key and one cli
   await end(game);
 });
 
-test("a finger selects with a tap, orders with a tap, and takes several with a drag", async () => {
+test("a finger selects with a tap, orders with a tap, takes several with a drag and all of a kind by resting", async () => {
   const game = await begin("Ann", { role: "economy" }, { size: PHONE, touch: true });
   const { tab, watcher, map } = game;
   await showAll(tab);
@@ -107,7 +107,13 @@ test("a finger selects with a tap, orders with a tap, and takes several with a d
   await touch("touchMove", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
   await touch("touchMove", b);
   await touch("touchEnd");
+  // The one that is on its way may have been in the box still.
   await tab.see('.chosen:has-text("workers")');
+  await tab.page.locator('button:text-is("Deselect")').tap();
+  await tab.see('.chosen:has-text("Nothing selected")');
+  await touch("touchStart", await pixel(tab, map, resting[0]));
+  await tab.see('.chosen:has-text("4 workers")');
+  await touch("touchEnd");
   await end(game);
 });
 

@@ -104,7 +104,7 @@ const TITLES: { readonly [kind: string]: string } = {
   contact: "Enemy in sight",
   lost: "Lost",
   destroyed: "Destroyed",
-  fell: "Battle, lost",
+  fell: "Fallen",
   razed: "Razed",
 };
 
