@@ -81,6 +81,10 @@ test("a double click takes all of a kind, and attack-move is one key and one cli
   await watcher.until((view) => own(view, "soldier").every(({ order }) => order === "advance"));
   await tab.page.keyboard.press("s");
   await watcher.until((view) => own(view, "soldier").every(({ order }) => order === "idle"));
+  await tab.page.keyboard.press("Escape");
+  await tab.click('[data-group="army"]');
+  await tab.page.keyboard.press("a");
+  await tab.see('.chosen:has-text("fight")');
   await end(game);
 });
 

@@ -91,6 +91,30 @@ test("nothing unseen is drawn or in the document", async () => {
   await Promise.all([room.leave(), red.close(), blue.close()]);
 });
 
+/** How many pixels of green's colour are in a canvas around a place. */
+function greenPixels([x, y, extent]) {
+  const canvas = document.querySelector(".map");
+  const scale = canvas.width / extent;
+  const [left, top, edge] = [(x - 100) * scale, (y - 100) * scale, 200 * scale].map(Math.round);
+  const { data } = canvas.getContext("2d").getImageData(left, top, edge, edge);
+  let green = 0;
+  for (let index = 0; index < data.length; index += 4) if (data[index + 1] > 150 && data[index] < 80 && data[index + 2] < 130) green += 1;
+  return green;
+}
+
+/** §10: allies see together, and the page tells who they are. */
+test("an ally's ground is seen, and the ally is named", async () => {
+  const sides = { teams: ["red", "green", "blue", "gold"], alliances: [["red", "green"], ["blue", "gold"]] };
+  const { match, map } = await quiet(await person(server, "Ann"), sides);
+  const tab = await Tab.open(browser, server, { path: `/#/watch/${match.room.roomId}/red` });
+  await tab.see('.standing[aria-label="green"]:has-text("ally")');
+  assert.equal(await tab.page.locator('.standing:has-text("ally")').count(), 1);
+  const base = map.starts.find(({ side }) => side === "green");
+  await tab.page.waitForFunction(greenPixels, [base.x, base.y, map.size * map.tile]);
+  assert.deepEqual(tab.faults, []);
+  await Promise.all([match.room.leave(), tab.close()]);
+});
+
 test("whoever watches is told what something is, by a click", async () => {
   const { match, map } = await quiet(await person(server, "Ann"));
   const tab = await Tab.open(browser, server, { path: `/#/watch/${match.room.roomId}/red` });
@@ -108,17 +132,18 @@ test("whoever watches is told what something is, by a click", async () => {
 test("the end of a match is summed up for a player and for an observer", async () => {
   const { match } = await quiet(await person(server, "Ann"), { match: { maxTicks: 100 }, private: true, observerDelayMs: 0 });
   const { ticket } = await match.do("inviteObserver", {});
-  const observer = await Tab.open(browser, server);
+  const observer = await Tab.open(browser, server, { size: { width: 390, height: 844 } });
   await observer.logIn("Olga");
   await observer.page.goto(`${server.url}/#/observe/${match.room.roomId}/${ticket}`);
   const player = await Tab.open(browser, server);
   await player.logIn("Ben");
   await player.page.goto(`${server.url}/#/play/${match.room.roomId}`);
   await player.see('.result:has-text("Draw")');
-  assert.match(await player.see(".summary"), /Alloy gathered.*draw/s);
+  assert.match(await player.see(".summary"), /Alloy.*draw/s);
   assert.equal(await player.page.locator(".summary tbody tr").count(), 1, "a player sees their own side's report");
   await observer.see(".summary");
   assert.equal(await observer.page.locator(".summary tbody tr").count(), 2, "an observer sees both");
+  assert.equal(await observer.page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "a phone scrolls down alone");
   for (const tab of [player, observer]) assert.deepEqual(tab.faults, []);
   await Promise.all([match.room.leave(), player.close(), observer.close()]);
 });

@@ -7,6 +7,8 @@ import { areEnemies, isBuilding, kindOf, type Building, type Kind, type Scene, t
 const JUMP = 130;
 /** Versions of a unit's place that are kept. */
 const KEPT = 12;
+/** What is gone is kept for so many ticks until it is drawn. */
+const LONG_GONE = 50;
 /** How fast a unit turns, in radians a tick. */
 const TURN = 0.9;
 
@@ -103,7 +105,9 @@ export class Actors {
       if (!known) this.#tracks.set(entity.id, track);
     }
     for (const [id, track] of this.#tracks) {
-      if (!seen.has(id)) track.gone ??= { tick: scene.tick, bursts: isDestroyed(scene, track.entity) };
+      // What went long ago was never drawn since: the page is hidden.
+      if (track.gone && track.gone.tick < scene.tick - LONG_GONE) this.#tracks.delete(id);
+      else if (!seen.has(id)) track.gone ??= { tick: scene.tick, bursts: isDestroyed(scene, track.entity) };
     }
   }
 

@@ -227,6 +227,11 @@ class CommandBoard {
       event.preventDefault();
       this.#act(wanted);
     });
+    // Whoever pressed a button with the mouse goes on with the keys of the map.
+    this.aside.addEventListener("click", (event) => {
+      const isByMouse = event instanceof PointerEvent && event.pointerType === "mouse" && event.detail > 0;
+      if (isByMouse && this.#panel.element.contains(event.target as Node)) canvas.focus({ preventScroll: true });
+    });
     canvas.addEventListener("blur", () => ((this.#cursor = undefined), this.#stage.redraw()));
   }
 

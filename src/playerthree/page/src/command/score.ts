@@ -58,9 +58,9 @@ function players({ controllers }: Standing): HTMLElement[] {
 }
 
 const FIGURES: readonly (readonly [keyof Report, string])[] = [
-  ["gathered", "alloy gathered"],
-  ["produced", "units made"],
-  ["built", "buildings finished"],
+  ["gathered", "alloy"],
+  ["produced", "units"],
+  ["built", "built"],
   ["destroyed", "destroyed"],
   ["lost", "lost"],
 ];
