@@ -89,6 +89,28 @@ test("the bearer of a human token holds one seat of its owner's and nothing else
   await Promise.all([second.room.leave(), ann.room.leave()]);
 });
 
+/** §20.9: whoever comes by their login has a history, whatever token they bring. */
+test("a stranger with a human token plays its side for good, and none that they saw more than", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await seat("Bob", ann, { team: "blue", role: "ground" });
+  const token = async () => (await ann.do("mintHuman", { role: "ground" })).token;
+  const ticket = async () => (await ann.do("inviteObserver")).ticket;
+  const { roomId } = ann.room;
+  // Eve has seen everything.
+  const eve = await person(server, "Eve");
+  const observer = await eve.joinById(roomId, { as: "observer", ticket: await ticket() });
+  assert.match((await rejection(eve.joinById(roomId, { token: await token() }))).message, /saw or plays/);
+  // Mia acts for Ann's seat, and is bound by it after she has left.
+  const mia = await person(server, "Mia");
+  const hers = new InMatch(await mia.joinById(roomId, { token: await token() }));
+  assert.equal((await hers.inbox.next("playerthree:welcome")).as, "human");
+  await hers.room.leave();
+  assert.ok((await rejection(mia.joinById(roomId, { as: "spectator", team: "blue" }))).code >= 400);
+  assert.ok((await rejection(mia.joinById(roomId, { as: "observer", ticket: await ticket() }))).code >= 400);
+  assert.ok((await rejection(mia.joinById(roomId, { team: "blue" }))).code >= 400);
+  await Promise.all([observer.leave(), bob.room.leave(), ann.room.leave()]);
+});
+
 test("a seat's person is there while any client of theirs is", async () => {
   const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground", hold: true });
   const bob = await seat("Bob", ann, { team: "blue", role: "ground" });

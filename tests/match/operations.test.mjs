@@ -1,170 +1,13 @@
 // Every operation of the binding, as PROTOCOL.md lists them (§4, §20): what it answers to whom it is for, and how it
-// refuses everybody else, another shape, an argument out of its schema and the wrong moment. Through the official SDK.
+// refuses everybody else, another shape, an argument out of its schema, a body too long and one operation too many. Through
+// the official SDK. What else each can be refused with is in refusals.test.mjs.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { CANARY, documented, fieldsOf, nothingKnown, options, rows } from "../lib/operations.mjs";
 import { InMatch, agent, guest, person, startPlayerThree } from "../lib/playerthree.mjs";
-
-const CANARY = "kanarienvogel";
-const options = { teams: ["red", "blue"], bots: "nobody", seed: 11, private: true, observerDelayMs: 0, hold: true };
-const mandate = { autonomy: "supervised", directive: { objective: "attack" }, whenAbsent: "hold" };
-
-/**
- * A row for each operation, in an order in which the host of a held match can do them all: its fields, which may come
- * from what was answered before, and
- * - `data`: the members of its answer, or `code`: that it is refused as long as nobody asked for what it answers;
- * - `unread`: the code for a member that it does not have, where that is not `bad_message`;
- * - `invalid`: fields that are out of their schema;
- * - `foreign`: the same operation on what is somebody else's.
- */
-const rows = [
-  { op: "view", fields: {}, data: ["version", "view"] },
-  {
-    op: "call",
-    fields: { role: "ground", method: "observe", args: {} },
-    data: ["observation"],
-    invalid: { role: "ground", method: "observe", args: { since: -1 } },
-    foreign: { role: "air", method: "observe", args: {} },
-  },
-  { op: "readiness", fields: {}, data: ["mode", "pending", "seats"] },
-  { op: "cards", fields: {}, data: ["cards"] },
-  { op: "report", fields: {}, code: "not_in_match" },
-  {
-    op: "mint",
-    fields: { role: "air" },
-    data: ["expiresAt", "mcpPath", "role", "team", "token"],
-    invalid: { role: "ground", ttlSeconds: 4 },
-    foreign: { team: "blue", role: "ground" },
-  },
-  {
-    op: "mandate",
-    fields: { role: "air", mandate },
-    data: [],
-    invalid: { role: "ground", mandate: { [CANARY]: 1 } },
-    foreign: { team: "blue", role: "ground", mandate },
-  },
-  {
-    op: "resolveApproval",
-    fields: ({ approval }) => ({ role: "air", id: approval, approve: true }),
-    data: ["id", "status", "version"],
-    foreign: { team: "blue", role: "ground", id: "ap_1", approve: true },
-  },
-  {
-    op: "scopes",
-    fields: { role: "air", scopes: ["act"] },
-    data: [],
-    invalid: { role: "ground", scopes: [CANARY] },
-    foreign: { team: "blue", role: "ground", scopes: [] },
-  },
-  {
-    op: "controller",
-    fields: { role: "ground", controller: "human" },
-    data: [],
-    invalid: { role: "ground", controller: CANARY },
-    foreign: { team: "blue", role: "ground", controller: "none" },
-  },
-  {
-    op: "stream",
-    fields: { role: "ground", everyTicks: 0 },
-    data: ["everyTicks"],
-    unread: "invalid",
-    invalid: { role: "ground", everyTicks: -1 },
-    foreign: { role: "air", everyTicks: 1 },
-  },
-  {
-    op: "tell",
-    fields: { roles: ["air"], text: "Hold." },
-    data: [],
-    unread: "invalid",
-    invalid: { roles: "all", text: "" },
-    foreign: { team: "blue", roles: ["ground"], text: "Hold." },
-  },
-  {
-    op: "mintHuman",
-    fields: { role: "ground" },
-    data: ["expiresAt", "role", "team", "token"],
-    invalid: { role: "ground", ttlSeconds: 601 },
-    foreign: { team: "blue", role: "ground" },
-  },
-  {
-    op: "renewHuman",
-    fields: { role: "ground" },
-    data: ["expiresAt"],
-    invalid: { role: "ground", ttlSeconds: 601 },
-    foreign: { team: "blue", role: "ground" },
-  },
-  {
-    op: "mintSpectator",
-    fields: {},
-    data: ["expiresAt", "team", "token"],
-    invalid: { ttlSeconds: 4 },
-    foreign: { team: "blue" },
-  },
-  { op: "inviteObserver", fields: {}, data: ["expiresAt", "grant", "ticket"], invalid: { ttlSeconds: 4 } },
-  { op: "revokeObserver", fields: ({ ticket }) => ({ ticket }), data: [] },
-  {
-    op: "revoke",
-    fields: { role: "air" },
-    data: [],
-    foreign: { team: "blue", role: "ground" },
-  },
-  {
-    op: "assign",
-    fields: { role: "air", kind: "bot" },
-    data: [],
-    foreign: { team: "blue", role: "ground", kind: "bot" },
-  },
-  { op: "commanders", fields: {}, data: ["commanders"] },
-  {
-    op: "addCommander",
-    fields: { name: "Falcon", roles: ["air"] },
-    data: ["id", "mcpPath", "token"],
-    unread: "invalid",
-    invalid: { name: "", roles: ["air"] },
-  },
-  {
-    op: "tellCommanders",
-    fields: { commanders: "all", text: "Soon." },
-    data: [],
-    unread: "invalid",
-    invalid: { commanders: "all", text: "" },
-    foreign: { commanders: [CANARY], text: "Soon." },
-  },
-  {
-    op: "commanderSettings",
-    fields: ({ commander }) => ({ commander, settings: { scopes: ["act"] } }),
-    data: ["settings"],
-    foreign: { commander: CANARY, settings: {} },
-  },
-  {
-    op: "commanderApproval",
-    fields: ({ commander }) => ({ commander, id: "ap_1", approve: true }),
-    code: "approval_not_found",
-    foreign: { commander: CANARY, id: "ap_1", approve: true },
-  },
-  {
-    op: "rotate",
-    fields: ({ commander }) => ({ commander }),
-    data: ["mcpPath", "token"],
-    foreign: { commander: CANARY },
-  },
-  {
-    op: "removeCommander",
-    fields: ({ commander }) => ({ commander }),
-    data: [],
-    foreign: { commander: CANARY },
-  },
-  { op: "pool", fields: {}, data: ["entries"], unread: "invalid", invalid: { mine: "yes" } },
-  { op: "unpublish", fields: { policyId: CANARY }, code: "forbidden" },
-  {
-    op: "ready",
-    fields: { role: "ground", ready: true },
-    data: [],
-    foreign: { team: "blue", role: "ground", ready: true },
-  },
-  { op: "start", fields: {}, data: [], invalid: { inSeconds: 61 } },
-];
+import { eventually, within } from "../lib/rooms.mjs";
 
 let server;
 before(async () => (server = await startPlayerThree()));
@@ -179,15 +22,9 @@ async function held() {
   return { host, other, join };
 }
 
-/** The fields of a row, with what was answered before. */
-const fieldsOf = ({ fields }, known) => (typeof fields === "function" ? fields(known) : fields);
-
 test("the operations that are tested are those that are documented", async () => {
   const text = await readFile(new URL("../../PROTOCOL.md", import.meta.url), "utf8");
-  const section = text.split("### Operations")[1].split("\n### ")[0];
-  const heads = section.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|")[1]);
-  const documented = heads.flatMap((head) => head.match(/\w+/g));
-  assert.deepEqual(rows.map(({ op }) => op).sort(), documented.sort());
+  assert.deepEqual(rows.map(({ op }) => op).sort(), [...documented(text, "Operations").keys()].sort());
 });
 
 test("every operation answers whom it is for with what is documented", async () => {
@@ -201,7 +38,7 @@ test("every operation answers whom it is for with what is documented", async () 
       known.approval = deployed.approval.id;
       await air.close();
     }
-    const answer = await host.ask(op, fieldsOf(row, known));
+    const answer = await host.ask(op, fieldsOf(row.fields, known));
     if (code) assert.equal(answer.code, code, op);
     else assert.deepEqual([answer.ok, Object.keys(answer.data ?? {}).sort()], [true, data], `${op}: ${JSON.stringify(answer)}`);
     if (op === "mint") known.token = answer.data.token;
@@ -229,9 +66,8 @@ test("spectators and observers do nothing of it, and a spectator may look", asyn
   const spectator = await join(guest(server), { as: "spectator", team: "red" });
   const { ticket } = await host.do("inviteObserver");
   const observer = await join(await person(server, "Eve"), { as: "observer", ticket });
-  const known = { approval: "ap_1", ticket: CANARY, commander: CANARY };
   for (const row of rows) {
-    const fields = fieldsOf(row, known);
+    const fields = fieldsOf(row.fields, nothingKnown);
     const looked = await spectator.ask(row.op, fields);
     if (row.op === "view") assert.equal(looked.ok, true);
     else assert.equal(looked.code, "forbidden", `spectator ${row.op}`);
@@ -254,9 +90,8 @@ test("what is somebody else's is refused like what is not there", async () => {
 
 test("another shape is bad_message and an argument out of its schema invalid, and neither is repeated", async () => {
   const { host, other } = await held();
-  const known = { approval: "ap_1", ticket: CANARY, commander: CANARY };
   for (const row of rows) {
-    const answer = await other.ask(row.op, { ...fieldsOf(row, known), [CANARY]: 1 });
+    const answer = await other.ask(row.op, { ...fieldsOf(row.fields, nothingKnown), [CANARY]: 1 });
     assert.equal(answer.code, row.unread ?? "bad_message", `${row.op}: ${JSON.stringify(answer)}`);
     assert.ok(!JSON.stringify(answer).includes(CANARY), `${row.op} repeats its input`);
   }
@@ -265,6 +100,39 @@ test("another shape is bad_message and an argument out of its schema invalid, an
     const answer = await host.ask(op, invalid);
     assert.equal(answer.code, "invalid", `${op}: ${JSON.stringify(answer)}`);
     assert.ok(!JSON.stringify(answer).includes(CANARY), `${op} repeats its input`);
+  }
+  await Promise.all([host, other].map(({ room }) => room.leave()));
+});
+
+test("a body of more than 1048576 bytes is refused unread, whatever its operation", async () => {
+  const { host, other, join } = await held();
+  const tooLong = "x".repeat(1_048_576);
+  // A connection may send two such bodies in a second, so each operation has a client of its own.
+  const refusalOf = async ({ op }) => {
+    const { room } = await join(guest(server), { as: "spectator", team: "red" });
+    const answer = within(new Promise((resolve) => room.onMessage("playerthree:result", resolve)), `the answer to ${op}`);
+    room.send(`playerthree:${op}`, { op, seq: 1, tooLong });
+    const refusal = await answer;
+    await room.leave();
+    return [op, refusal];
+  };
+  const unread = { op: "result", seq: null, ok: false, code: "bad_message" };
+  for (const [op, refusal] of await Promise.all(rows.map(refusalOf))) assert.deepEqual(refusal, unread, op);
+  await Promise.all([host, other].map(({ room }) => room.leave()));
+});
+
+test("past the budget of its sender every operation is rate_limited", async () => {
+  const { host, other } = await held();
+  const spend = (count) => Array.from({ length: count }, () => host.ask("readiness"));
+  await Promise.all(spend(60));
+  for (const { op, fields, foreign, invalid } of rows) {
+    await eventually(async () => {
+      // The budget fills all the time, so what came back is spent first.
+      const spent = spend(4);
+      const answer = await host.ask(op, foreign ?? invalid ?? fieldsOf(fields, nothingKnown));
+      await Promise.all(spent);
+      return answer.code === "rate_limited";
+    }, `${op} is refused`);
   }
   await Promise.all([host, other].map(({ room }) => room.leave()));
 });

@@ -169,18 +169,27 @@ impl Admission {
         Ok(team)
     }
 
-    /// A token that is not their own shows its side to somebody known: by the rules for people who watch without one, and
-    /// for good.
+    /// A token that is not their own shows its side to somebody known, or lets them play it: by the rules for people who
+    /// come without one, and for good.
     fn bearer(&mut self, game: &Match, token: &str, account: &Account, now: Millis) -> Result<(), Refusal> {
-        let shown = match self.credentials.claimable(token, game, now) {
-            Some(Grant::Spectator { team }) => team.clone(),
-            Some(Grant::Human { account: holder, seat }) if holder.owner != account.owner => {
-                seat.team.clone()
+        let owner = &account.owner;
+        match self.credentials.claimable(token, game, now) {
+            Some(Grant::Spectator { team }) => {
+                let team = self.spectator(game, Some(&team.clone()), Some(account))?;
+                self.person(owner)?.watched.insert(team);
             }
-            _ => return Ok(()),
-        };
-        let team = self.spectator(game, Some(&shown), Some(account))?;
-        self.person(&account.owner)?.watched.insert(team);
+            Some(Grant::Human { account: holder, seat }) if holder.owner != *owner => {
+                let team = seat.team.clone();
+                let opposes = !game.may_own(owner, &team) || game.holds_in_person_elsewhere(owner, &team);
+                if opposes || !self.may_play(owner, &team) {
+                    return Err(Refusal::join_refused(
+                        "whoever saw or plays another side does not play this one",
+                    ));
+                }
+                self.person(owner)?.played.insert(team);
+            }
+            _ => {}
+        }
         Ok(())
     }
 
@@ -238,6 +247,12 @@ impl Admission {
         let Some(seen) = self.people.get(owner) else { return Ok(()) };
         let sees_more = seen.observed || seen.watched.iter().any(|watched| watched != team);
         if sees_more { Err(Code::Forbidden) } else { Ok(()) }
+    }
+
+    /// Whether a person may take an open seat for themselves or what they put there: as [`Self::may_command`], and not one
+    /// that is promised to a client on its way. Fails `forbidden` for that.
+    pub(crate) fn may_take(&self, owner: &OwnerId, seat: &Seat) -> Result<(), Code> {
+        if self.is_promised(seat) { Err(Code::Forbidden) } else { self.may_command(owner, &seat.team) }
     }
 
     /// A person has put something into a seat of this side. Whoever plays another one in person keeps that history (§20

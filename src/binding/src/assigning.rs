@@ -80,7 +80,10 @@ impl MatchRoom {
                 return Err(Code::Forbidden.into());
             }
         }
-        self.admission.may_command(&account.owner, &seat.team)?;
+        match is_theirs {
+            true => self.admission.may_command(&account.owner, &seat.team)?,
+            false => self.admission.may_take(&account.owner, &seat)?,
+        }
         self.put(account, &seat, assignment)?;
         self.admission.commanded(&account.owner, &seat.team);
         Ok(json!({}))

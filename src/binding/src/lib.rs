@@ -9,11 +9,13 @@ mod bearers;
 mod delivering;
 mod door;
 mod frames;
+mod keyframes;
 mod ops;
 mod options;
 mod owning;
 mod pooling;
 mod push;
+mod rates;
 mod rights;
 mod room;
 mod watching;
@@ -33,8 +35,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Clients of one match: players, spectators and observers together.
-pub const CLIENTS_MAX: usize = 1_000;
+/// Clients of one match: players, spectators and observers together. It leaves room for a thousand each of those who watch.
+pub const CLIENTS_MAX: usize = 2_500;
 
 /// The rooms of one game, to be defined under the game's id.
 pub struct GameRooms {
@@ -102,7 +104,7 @@ impl Definition for GameRooms {
             observers: creation.observers,
             epoch: push::unix_millis(),
             persistent: self.worlds.as_ref().map(|worlds| worlds.persistent),
-            ..Config::of(creation.seed.unwrap_or_else(random_seed))
+            ..Config::of(creation.seed.map_or_else(random_seed, Ok)?)
         };
         let mut game =
             Match::new(Arc::clone(&self.surface), config, 0).map_err(|_| Refusal::bad_options())?;
@@ -130,10 +132,8 @@ impl Definition for GameRooms {
 }
 
 /// A seed for a match whose creator named none. It is kept secret while the match runs.
-fn random_seed() -> u32 {
+fn random_seed() -> Result<u32, Refusal> {
     let mut bytes = [0_u8; 4];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => u32::from_le_bytes(bytes),
-        Err(_) => 0,
-    }
+    getrandom::fill(&mut bytes).map_err(|_| Refusal::new(503, "no randomness for a seed"))?;
+    Ok(u32::from_le_bytes(bytes))
 }

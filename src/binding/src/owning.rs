@@ -4,6 +4,7 @@
 use crate::archive::Archive;
 use crate::door::Event;
 use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatWish};
+use crate::rates::Payer;
 use crate::room::MatchRoom;
 use playerthree_game::Seat;
 use playerthree_host::{Account, Answer};
@@ -55,9 +56,13 @@ impl Matches {
         self.rooms().insert(Arc::clone(match_id), room);
     }
 
-    /// The match is gone. Its replay is kept, unless nothing ever happened in it.
-    pub(crate) fn close(&self, match_id: &str, game: &Match) {
+    /// The room is gone.
+    pub(crate) fn close(&self, match_id: &str) {
         self.rooms().remove(match_id);
+    }
+
+    /// The match is over. Its replay is kept, unless nothing ever happened in it.
+    pub(crate) fn keep(&self, match_id: &str, game: &Match) {
         let Some(archive) = self.archive.as_ref().filter(|_| game.tick() > 0 || game.is_over()) else {
             return;
         };
@@ -100,8 +105,13 @@ impl MatchRoom {
     /// Carries out an owner's operation and answers it.
     pub(crate) fn operate_for(&mut self, call: OwnerCall) {
         let OwnerCall { account, prompt, reply } = call;
-        let answer = self.carry_out_for(&account, prompt);
-        self.live.seats_changed(self.now());
+        let now = self.now();
+        // It is the budget of the person's own clients: another way in gives no more (§15.5).
+        let answer = match self.rates.take(Payer::Person(account.owner.clone()), now) {
+            true => self.carry_out_for(&account, prompt),
+            false => Err(Code::RateLimited.into()),
+        };
+        self.live.seats_changed(now);
         _ = reply.send(answer);
     }
 

@@ -4,7 +4,7 @@
 use crate::bearers;
 use crate::ops::{self, Numbered, Op, PlayerOp, Prompt, SeatTtl, SeatWish, Stream};
 use crate::push;
-use crate::room::{Caller, MatchRoom, Principal};
+use crate::room::{Caller, Client, MatchRoom, Principal};
 use playerthree_game::{Controller, Seat};
 use playerthree_host::{Account, Answer, Ttl};
 use playerthree_rooms::{Cx, SessionId};
@@ -19,8 +19,8 @@ impl MatchRoom {
     /// Carries out one message of the binding and answers it, now or once its answer is there.
     pub(crate) fn operate(&mut self, cx: &mut Cx<'_, Self>, client: SessionId, name: &str, body: Value) {
         let now = self.now();
-        let Some(state) = self.clients.get_mut(&client) else { return };
-        let within_rate = state.ops.take(now);
+        let Some(state) = self.clients.get(&client) else { return };
+        let within_rate = self.rates.take(state.principal.payer(client), now);
         if name == "observer" {
             self.observe(cx, client, body, within_rate);
             return;
@@ -158,9 +158,9 @@ impl MatchRoom {
     }
 
     fn fresh_view(&mut self, client: SessionId, now: Millis) -> Answer {
-        let state = self.clients.get_mut(&client).ok_or(Code::Forbidden)?;
-        let side = state.principal.side().cloned().ok_or(Code::Forbidden)?;
-        if !state.views.take(now) {
+        let Client { principal, .. } = self.clients.get(&client).ok_or(Code::Forbidden)?;
+        let side = principal.side().cloned().ok_or(Code::Forbidden)?;
+        if !self.rates.take_view(principal.payer(client), now) {
             return Err(Code::RateLimited.into());
         }
         let version = self.live.game().view_version(&side);
@@ -212,8 +212,10 @@ impl MatchRoom {
         let ttl = Ttl::of(*ttl_seconds)?;
         let seat = Seat::new(wish.team.as_deref().unwrap_or(&own.team), &wish.role);
         if self.live.game().open_seats().any(|open| *open == seat) {
+            self.admission.may_take(&account.owner, &seat)?;
             let occupant = Occupant::Agent { owner: account.owner.clone(), display: account.display.clone() };
             self.assign(&seat, occupant, OwnerControl::Kept)?;
+            self.admission.commanded(&account.owner, &seat.team);
         } else if self.live.game().owner(&seat) != Some(&account.owner) {
             return Err(Code::Forbidden.into());
         }

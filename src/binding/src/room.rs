@@ -4,10 +4,12 @@
 use crate::admission::{Admission, Admitted};
 use crate::door::{Door, Event};
 use crate::frames::Frames;
+use crate::keyframes::Keyframes;
 use crate::ops;
 use crate::options::{self, Bots};
 use crate::owning::Matches;
 use crate::push;
+use crate::rates::{Payer, Rates};
 use crate::watching::Reading;
 use playerthree_game::{Clock, Name, Seat};
 use playerthree_host::{Account, AgentCall, Agents, Answer, Asker, Live, MatchDoor, PolicyPlaces, Pools};
@@ -16,9 +18,7 @@ use playerthree_rooms::{
     Visibility,
 };
 use playerthree_schema::Schema;
-use playerthree_session::{
-    Bucket, Code, Millis, ObserverGrant, Occupant, OwnerControl, OwnerId, Right, Surface,
-};
+use playerthree_session::{Code, Millis, ObserverGrant, Occupant, OwnerControl, OwnerId, Right, Surface};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,14 +35,6 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 /// How long a seat that its owner handed over from outside waits for its agent: as long as a seat token is good unclaimed
 /// (§20), in milliseconds.
 const HANDED_MS: Millis = 120_000;
-
-/// Operations of one client: so many a second, and so many at once (§15.5).
-const OPS_PER_SECOND: f64 = 20.0;
-const OPS_BURST: u32 = 60;
-
-/// Fresh views of one client, which cost more than any other operation: so many a second, and so many at once.
-const VIEWS_PER_SECOND: f64 = 2.0;
-const VIEWS_BURST: u32 = 40;
 
 /// Who waits for an answer.
 #[derive(Debug)]
@@ -97,6 +89,17 @@ impl Principal {
         }
     }
 
+    /// Whose budget this client's operations take from (§15.5): the person's who stands behind it, or its own.
+    pub(crate) fn payer(&self, client: SessionId) -> Payer {
+        match self {
+            Self::Player { account, .. } | Self::Human { account, .. } => {
+                Payer::Person(account.owner.clone())
+            }
+            Self::Observer { owner, .. } => Payer::Person(owner.clone()),
+            Self::Spectator { .. } => Payer::Client(client),
+        }
+    }
+
     /// Whether this client is its owner's for everything of that seat.
     pub(crate) fn answers_for(&self, owner: &OwnerId, seat: &Seat) -> bool {
         match self {
@@ -109,8 +112,6 @@ impl Principal {
 
 pub(crate) struct Client {
     pub(crate) principal: Principal,
-    pub(crate) ops: Bucket,
-    pub(crate) views: Bucket,
     /// Not while its place is held for a connection that dropped.
     pub(crate) connected: bool,
 }
@@ -126,6 +127,10 @@ pub struct MatchRoom {
     pub(crate) match_id: Arc<str>,
     pub(crate) admission: Admission,
     pub(crate) clients: BTreeMap<SessionId, Client>,
+    /// What clients and people may still ask.
+    pub(crate) rates: Rates,
+    /// What those who join a side's stream are sent, encoded.
+    keyframes: Keyframes,
     /// What observers read, encoded.
     pub(crate) frames: Frames,
     /// Who reads the stream of a seat in person.
@@ -184,6 +189,8 @@ impl MatchRoom {
             match_id,
             admission: Admission::default(),
             clients: BTreeMap::new(),
+            rates: Rates::default(),
+            keyframes: Keyframes::default(),
             frames: Frames::default(),
             streams: BTreeMap::new(),
             cards: Vec::new(),
@@ -281,8 +288,9 @@ impl MatchRoom {
                 welcome["team"] = json!(team);
                 Some(team.clone())
             }
-            Principal::Observer { .. } => {
+            Principal::Observer { grant, .. } => {
                 welcome["as"] = json!("observer");
+                welcome["grant"] = grant.to_json();
                 None
             }
         };
@@ -294,7 +302,8 @@ impl MatchRoom {
             }
             push::send(cx, client, "playerthree:cards", &push::cards(&self.live.game().cards(self.now())));
             for message in self.live.game().view_messages(&team, None) {
-                cx.send_frame(client, &push::view(&team, &message));
+                let encode = || push::view(&team, &message);
+                cx.send_frame(client, &self.keyframes.get_or(&team, message.version(), encode));
             }
         }
     }
@@ -482,13 +491,10 @@ impl Room for MatchRoom {
             let (owner, door) = (account.owner.clone(), Arc::clone(&self.door));
             self.agents.commanders().listen(&self.surface, &owner, &self.match_id, door);
         }
-        let now = self.now();
-        let ops = Bucket::new(OPS_PER_SECOND, OPS_BURST, now);
-        let views = Bucket::new(VIEWS_PER_SECOND, VIEWS_BURST, now);
-        self.clients.insert(client, Client { principal, ops, views, connected: true });
+        self.clients.insert(client, Client { principal, connected: true });
         self.mark_client(client, true);
         self.welcome(cx, client);
-        self.live.seats_changed(now);
+        self.live.seats_changed(self.now());
         self.flush(cx);
         Ok(())
     }
@@ -583,6 +589,7 @@ impl Room for MatchRoom {
         self.drop_gone_callers(now);
         if timer == self.heartbeat {
             self.live.heartbeat(now);
+            self.rates.forget_whole(now);
             self.release_abandoned();
             self.flush(cx);
             if self.unlisted {
@@ -597,7 +604,14 @@ impl Room for MatchRoom {
 
     fn on_dispose(&mut self, _: &mut Cx<'_, Self>) {
         self.live.end_watching();
-        self.matches.close(&self.match_id, self.live.game());
+        self.matches.keep(&self.match_id, self.live.game());
+    }
+}
+
+/// What others hold of a room ends with it, also where it failed and was never disposed of.
+impl Drop for MatchRoom {
+    fn drop(&mut self) {
+        self.matches.close(&self.match_id);
         self.release_commanders();
         for player in self.players() {
             self.agents.commanders().unlisten(&self.surface, &player.owner, &self.match_id);

@@ -45,8 +45,8 @@ impl MatchRoom {
     fn ask(&mut self, client: SessionId, body: Value) -> Result<(Value, Reading, Vec<FrameKey>), CallError> {
         let now = self.now();
         let game = self.live.game();
-        let state = self.clients.get_mut(&client).ok_or(Code::Forbidden)?;
-        let Principal::Observer { owner, grant, .. } = &state.principal else {
+        let Client { principal, .. } = self.clients.get(&client).ok_or(Code::Forbidden)?;
+        let Principal::Observer { owner, grant, .. } = principal else {
             return Err(Code::Forbidden.into());
         };
         if !self.admission.may_observe(game, owner, grant) {
@@ -59,7 +59,8 @@ impl MatchRoom {
         }
         let keys = game.observer_since(&perspective, after)?;
         // A whole view costs what a fresh one costs a player.
-        if matches!(keys[..], [FrameKey::Keyframe(_)]) && !state.views.take(now) {
+        let is_whole = matches!(keys[..], [FrameKey::Keyframe(_)]);
+        if is_whole && !self.rates.take_view(principal.payer(client), now) {
             return Err(Code::RateLimited.into());
         }
         let grant = grant.to_json();

@@ -10,7 +10,7 @@ use axum::routing::get;
 
 /// The page loads from its own origin alone, runs no inline script, and is framed by nobody.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self' ws: wss:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// One embedded file.
 struct Asset {

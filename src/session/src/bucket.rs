@@ -19,17 +19,26 @@ impl Bucket {
 
     /// Takes one token, or says that there is none.
     pub fn take(&mut self, now: Millis) -> bool {
-        let elapsed = now.saturating_sub(self.filled_at);
-        // Milliseconds since the last fill are far below 2^52, so the conversion is exact.
-        #[expect(clippy::cast_precision_loss, reason = "bounded by the uptime of a process in milliseconds")]
-        let refill = elapsed as f64 / 1000.0 * self.per_second;
-        self.tokens = (self.tokens + refill).min(self.burst);
+        self.tokens = self.tokens_at(now);
         self.filled_at = self.filled_at.max(now);
         if self.tokens < 1.0 {
             return false;
         }
         self.tokens -= 1.0;
         true
+    }
+
+    /// Whether nothing is missing, so that a new one would say the same.
+    pub fn is_full(&self, now: Millis) -> bool {
+        self.tokens_at(now) >= self.burst
+    }
+
+    fn tokens_at(&self, now: Millis) -> f64 {
+        let elapsed = now.saturating_sub(self.filled_at);
+        // Milliseconds since the last fill are far below 2^52, so the conversion is exact.
+        #[expect(clippy::cast_precision_loss, reason = "bounded by the uptime of a process in milliseconds")]
+        let refill = elapsed as f64 / 1000.0 * self.per_second;
+        (self.tokens + refill).min(self.burst)
     }
 }
 
@@ -44,6 +53,15 @@ mod tests {
         assert!(!bucket.take(499));
         assert!(bucket.take(500));
         assert!(!bucket.take(501));
+    }
+
+    #[test]
+    fn a_bucket_is_full_until_something_is_taken_and_once_it_came_back() {
+        let mut bucket = Bucket::new(2.0, 3, 0);
+        assert!(bucket.is_full(0));
+        bucket.take(0);
+        assert!(!bucket.is_full(499));
+        assert!(bucket.is_full(500));
     }
 
     #[test]

@@ -54,6 +54,25 @@ fn a_view_rebuilt_from_keyframe_and_deltas_equals_the_fresh_view_at_every_versio
     assert!(versions > 500, "only {versions} versions");
 }
 
+/// §4: a team's view is built once a version, however many read it.
+#[test]
+fn a_thousand_readers_of_a_side_are_one_message() {
+    let versions = |readers: usize| {
+        let mut game = battle(ObserverPolicy::Closed);
+        for _ in 0..readers {
+            game.subscribe("red").unwrap();
+        }
+        let mut messages = Vec::new();
+        for now in 1..=20 {
+            tick(&mut game, now * 100);
+            messages.extend(game.take_changes().views.into_iter().map(|(_, message)| message.version()));
+        }
+        messages
+    };
+    assert_eq!(versions(1_000), versions(1));
+    assert_eq!(versions(1_000), (2..=21).collect::<Vec<_>>(), "one message a version, none twice");
+}
+
 /// §4: a step of several ticks adds one version, on its last tick; and views are no faster than ten a second.
 #[test]
 fn several_ticks_at_once_are_one_version() {
