@@ -23,16 +23,26 @@
 //! plays a seat over MCP:
 //!
 //! ```no_run
-//! # async fn example(client: playerthree_client::Client) -> Result<(), playerthree_client::Error> {
+//! # async fn example() -> Result<(), playerthree_client::Error> {
 //! use playerthree_client::playerthree::{Agent, Happening, Link};
-//! use serde_json::json;
+//! use playerthree_client::{Client, Event};
+//! use serde_json::{Value, json};
 //!
-//! let mut link = Link::new(client.create("agent-command", &json!({ "role": "ground" })).await?);
+//! let server = Client::new("http://127.0.0.1:2567")?;
+//! let login: Value = server.post("/demo/login", &json!({ "name": "ada" })).await?;
+//! let client = server.with_token(login["token"].as_str().unwrap_or_default())?;
+//!
+//! let options = json!({ "team": "red", "role": "ground" });
+//! let mut link = Link::new(client.create("agent-command", &options).await?);
 //! let minted = link.ask("mint", &json!({ "role": "air" })).await?;
-//! let mut agent = Agent::new(&client, minted["token"].as_str().unwrap_or_default())?;
+//! let mut agent = Agent::new(&server, minted["token"].as_str().unwrap_or_default())?;
 //! let observed = agent.tool("game_observe", &json!({})).await?;
-//! while let Happening::View(team) = link.next().await? {
-//!     let view = link.view(&team);
+//! loop {
+//!     match link.next().await? {
+//!         Happening::View(team) => println!("{:?}", link.view(&team)),
+//!         Happening::Room(Event::Closed { .. }) => break,
+//!         _ => {}
+//!     }
 //! }
 //! # Ok(())
 //! # }

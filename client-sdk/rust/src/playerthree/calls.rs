@@ -17,6 +17,8 @@ const MAX_CODE_BYTES: usize = 64;
 pub(crate) struct Calls {
     last: u32,
     waiting: HashSet<u32>,
+    /// Operations whose answers nobody waits for any more. They may still come.
+    given_up: HashSet<u32>,
 }
 
 /// An operation as it goes over the wire.
@@ -49,9 +51,9 @@ impl Calls {
     /// Numbers an operation. It waits until its answer is read, or until [`Calls::forget`].
     ///
     /// # Errors
-    /// [`Error::Busy`] while [`MAX_PENDING_CALLS`] wait.
+    /// [`Error::Busy`] while [`MAX_PENDING_CALLS`] are not answered.
     pub(crate) fn begin<'a, F: ?Sized>(&mut self, op: &'a str, fields: &'a F) -> Result<Operation<'a, F>> {
-        if self.waiting.len() >= MAX_PENDING_CALLS {
+        if self.waiting.len() + self.given_up.len() >= MAX_PENDING_CALLS {
             return Err(Error::Busy);
         }
         let seq = self.free_number();
@@ -64,23 +66,32 @@ impl Calls {
         self.waiting.remove(&seq);
     }
 
-    /// Reads an answer.
+    /// Waits for the answer to an operation no longer. Its number is free again once the answer came.
+    pub(crate) fn give_up(&mut self, seq: u32) {
+        if self.waiting.remove(&seq) {
+            self.given_up.insert(seq);
+        }
+    }
+
+    /// Reads an answer; nothing for one that comes too late.
     ///
     /// # Errors
-    /// [`Error::Answer`] for what is no answer, or answers no call that waits; nothing changes then.
-    pub(crate) fn settle(&mut self, answer: Value) -> Result<Answer> {
+    /// [`Error::Answer`] for what is no answer, or answers no call that was made; nothing changes then.
+    pub(crate) fn settle(&mut self, answer: Value) -> Result<Option<Answer>> {
         let seq = answer.get("seq").and_then(Value::as_u64).and_then(|seq| u32::try_from(seq).ok());
-        let seq = seq.filter(|seq| self.waiting.contains(seq)).ok_or(Error::Answer)?;
+        let is_known = |seq: &u32| self.waiting.contains(seq) || self.given_up.contains(seq);
+        let seq = seq.filter(is_known).ok_or(Error::Answer)?;
         let result = read(answer)?;
+        let is_late = self.given_up.remove(&seq);
         self.waiting.remove(&seq);
-        Ok(Answer { seq, result })
+        Ok((!is_late).then_some(Answer { seq, result }))
     }
 
     /// The next number, from 1, that no waiting call has. There always is one among so few.
     fn free_number(&mut self) -> u32 {
         loop {
             self.last = self.last.wrapping_add(1).max(1);
-            if !self.waiting.contains(&self.last) {
+            if !self.waiting.contains(&self.last) && !self.given_up.contains(&self.last) {
                 return self.last;
             }
         }
@@ -102,7 +113,8 @@ fn read(mut answer: Value) -> Result<Result<Value>> {
     }
 }
 
-fn is_code(text: &str) -> bool {
+/// Whether a text can be a closed code.
+pub(crate) fn is_code(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (1..=MAX_CODE_BYTES).contains(&text.len()) && text.bytes().all(is_plain)
 }
@@ -134,12 +146,16 @@ mod tests {
         let mut calls = Calls::default();
         let (first, second) = (ask(&mut calls).unwrap(), ask(&mut calls).unwrap());
         let refused = json!({ "op": "result", "seq": second, "ok": false, "code": "invalid", "path": ["a"] });
-        let Answer { seq, result: Err(Error::Call { code, answer }) } = calls.settle(refused).unwrap() else {
+        let Answer { seq, result: Err(Error::Call { code, answer }) } =
+            calls.settle(refused).unwrap().unwrap()
+        else {
             panic!()
         };
         assert_eq!((seq, code.as_str(), &answer["path"]), (second, "invalid", &json!(["a"])));
-        let done =
-            calls.settle(json!({ "op": "result", "seq": first, "ok": true, "data": { "n": 1 } })).unwrap();
+        let done = calls
+            .settle(json!({ "op": "result", "seq": first, "ok": true, "data": { "n": 1 } }))
+            .unwrap()
+            .unwrap();
         assert_eq!((done.seq, done.result.unwrap()), (first, json!({ "n": 1 })));
     }
 
@@ -163,6 +179,18 @@ mod tests {
         let answer = json!({ "op": "result", "seq": seq, "ok": true });
         assert!(calls.settle(answer.clone()).is_ok());
         assert_eq!(calls.settle(answer).unwrap_err().code(), "answer", "an answer counts once");
+    }
+
+    #[test]
+    fn an_answer_that_comes_too_late_is_nobodys_and_frees_its_number() {
+        let mut calls = Calls::default();
+        let numbers: Vec<u32> = (0..MAX_PENDING_CALLS).map(|_| ask(&mut calls).unwrap()).collect();
+        calls.give_up(numbers[0]);
+        assert_eq!(ask(&mut calls).unwrap_err().code(), "busy", "what is given up may still be answered");
+        let late = json!({ "op": "result", "seq": numbers[0], "ok": true });
+        assert!(calls.settle(late.clone()).unwrap().is_none());
+        assert_eq!(calls.settle(late).unwrap_err().code(), "answer");
+        assert!(ask(&mut calls).is_ok());
     }
 
     #[test]

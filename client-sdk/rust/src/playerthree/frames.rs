@@ -25,6 +25,8 @@ pub struct Frame {
     pub sequence: u64,
     /// The tick that it shows.
     pub tick: u64,
+    /// Whose eyes it is seen through: `all` or a side.
+    pub perspective: String,
     /// When it was live, in milliseconds since 1970.
     pub recorded_at: u64,
     /// When it was released, in milliseconds since 1970.
@@ -39,6 +41,8 @@ pub struct Frame {
 #[derive(Debug, Default)]
 pub struct Frames {
     latest: Option<Frame>,
+    /// What was asked for last. Frames of another perspective were on their way then.
+    perspective: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +58,7 @@ struct FrameMessage {
     tick: u64,
     recorded_at: u64,
     release_at: u64,
+    perspective: String,
     world: Option<Value>,
     delta: Option<Value>,
     outcomes: Option<Value>,
@@ -66,6 +71,19 @@ impl Frames {
         self.latest.as_ref()
     }
 
+    /// Follows a perspective from now on, and returns the sequence of the latest frame that is of it: what a request may
+    /// go on after.
+    pub fn follow(&mut self, perspective: &str) -> Option<u64> {
+        self.perspective = Some(perspective.to_owned());
+        self.latest.take_if(|frame| frame.perspective != perspective);
+        self.latest.as_ref().map(|frame| frame.sequence)
+    }
+
+    /// Drops the latest frame, so that nothing goes on after it.
+    pub fn forget(&mut self) {
+        self.latest = None;
+    }
+
     /// Takes an observer message and returns the state that it tells.
     ///
     /// # Errors
@@ -73,14 +91,18 @@ impl Frames {
     /// no frame until a whole one comes.
     pub fn accept(&mut self, message: Value) -> Result<ObserverState, ViewError> {
         let Message { state, frame } = serde_json::from_value(message).map_err(|_| ViewError::Shape)?;
-        if let Some(frame) = frame {
+        let is_wanted = |frame: &FrameMessage| {
+            self.perspective.as_ref().is_none_or(|perspective| *perspective == frame.perspective)
+        };
+        if let Some(frame) = frame.filter(is_wanted) {
             let world = match (frame.world, frame.delta) {
                 (Some(world), None) => world,
                 (None, Some(delta)) => self.advance(frame.sequence, delta)?,
                 _ => return Err(ViewError::Shape),
             };
-            let FrameMessage { sequence, tick, recorded_at, release_at, outcomes, .. } = frame;
-            self.latest = Some(Frame { sequence, tick, recorded_at, release_at, world, outcomes });
+            let FrameMessage { sequence, tick, perspective, recorded_at, release_at, outcomes, .. } = frame;
+            self.latest =
+                Some(Frame { sequence, tick, perspective, recorded_at, release_at, world, outcomes });
         }
         Ok(state)
     }
@@ -124,6 +146,17 @@ mod tests {
         assert_eq!(frames.accept(message(6, ("delta", json!({ "n": 3 })))), Err(ViewError::Gap));
         assert_eq!(frames.latest(), None);
         assert_eq!(frames.accept(message(7, ("delta", json!({ "n": 3 })))), Err(ViewError::Gap));
+    }
+
+    #[test]
+    fn frames_of_a_perspective_that_is_followed_no_more_are_passed_over() {
+        let mut frames = Frames::default();
+        assert_eq!(frames.follow("all"), None);
+        frames.accept(message(3, ("world", json!({ "n": 1 })))).unwrap();
+        assert_eq!(frames.follow("all"), Some(3), "a request may go on after it");
+        assert_eq!(frames.follow("red"), None);
+        assert_eq!(frames.accept(message(4, ("delta", json!({ "n": 2 })))), Ok(ObserverState::Ready));
+        assert_eq!(frames.latest(), None);
     }
 
     #[test]

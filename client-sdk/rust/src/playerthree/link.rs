@@ -1,14 +1,19 @@
 //! A room with PlayerThree in it: sends operations, sorts what comes in. It reads nothing while its owner does not.
 
-use super::calls::{CallFields, Calls};
+use super::calls::{self, CallFields, Calls};
 use super::{Answer, Frame, Frames, OBSERVER, ObserverState, RESULT, VIEW, View, Views};
 use crate::{Error, Event, Result, Room};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Most happenings that wait for [`Link::next`] while [`Link::ask`] waits for its answer.
 pub const MAX_BACKLOG: usize = 256;
+
+/// How long [`Link::ask`] and [`Link::call`] wait for an answer.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What happens on a link.
 #[derive(Debug)]
@@ -17,6 +22,8 @@ pub enum Happening {
     Answer(Answer),
     /// The host said where an observer's stream is; with a new frame [`Link::frame`] has it.
     Observed(ObserverState),
+    /// A request of [`Link::observe`] was refused with this closed code and changed nothing.
+    NotObserved(String),
     /// The view of this team is new; read it with [`Link::view`].
     View(String),
     /// Anything else in the room, its close among them.
@@ -30,7 +37,7 @@ pub struct Link {
     calls: Calls,
     views: Views,
     frames: Frames,
-    backlog: VecDeque<Happening>,
+    backlog: VecDeque<Result<Happening>>,
 }
 
 impl Link {
@@ -85,19 +92,44 @@ impl Link {
         Ok(seq)
     }
 
-    /// Sends a numbered operation and waits for its answer. Everything else that happens meanwhile is kept for
-    /// [`Link::next`]. The caller bounds the time.
+    /// Sends a numbered operation and waits [`ANSWER_TIMEOUT`] for its answer. Everything else that happens meanwhile is
+    /// kept for [`Link::next`].
     ///
     /// # Errors
-    /// [`Error::Call`] where the host refuses; [`Error::Closed`]; [`Error::View`] and [`Error::Answer`] for a server
-    /// that does not follow the protocol; [`Error::Busy`] when more than [`MAX_BACKLOG`] happenings wait.
+    /// [`Error::Call`] where the host refuses; [`Error::Timeout`], after which it may or may not have been carried out;
+    /// [`Error::Closed`]; [`Error::Answer`] and [`Error::Decode`] for a server that does not follow the protocol;
+    /// [`Error::Busy`] when more than [`MAX_BACKLOG`] happenings wait.
     pub async fn ask<F: Serialize + ?Sized>(&mut self, op: &str, fields: &F) -> Result<Value> {
+        self.ask_within(op, fields, ANSWER_TIMEOUT).await
+    }
+
+    /// [`Link::ask`] for what may take longer: a policy that is tried, a practice, a wait.
+    ///
+    /// # Errors
+    /// As [`Link::ask`].
+    pub async fn ask_within<F: Serialize + ?Sized>(
+        &mut self,
+        op: &str,
+        fields: &F,
+        patience: Duration,
+    ) -> Result<Value> {
         let seq = self.begin(op, fields).await?;
+        let answered = timeout(patience, self.answer_to(seq)).await.unwrap_or(Err(Error::Timeout));
+        if answered.is_err() {
+            self.calls.give_up(seq);
+        }
+        answered?.result
+    }
+
+    /// Waits for one answer. A view or frame that broke meanwhile is told by [`Link::next`].
+    async fn answer_to(&mut self, seq: u32) -> Result<Answer> {
         loop {
-            match self.receive().await? {
-                Happening::Answer(answer) if answer.seq == seq => return answer.result,
-                Happening::Room(Event::Closed { code }) => return Err(Error::Closed { code }),
-                other => self.keep(other)?,
+            match self.receive().await {
+                Ok(Happening::Answer(answer)) if answer.seq == seq => return Ok(answer),
+                Ok(Happening::Room(Event::Closed { code })) => return Err(Error::Closed { code }),
+                Ok(other) => self.keep(other)?,
+                Err(error @ Error::View(_)) => self.put_off(Err(error))?,
+                Err(error) => return Err(error),
             }
         }
     }
@@ -107,18 +139,32 @@ impl Link {
     /// # Errors
     /// As [`Link::ask`].
     pub async fn call<A: Serialize + ?Sized>(&mut self, role: &str, method: &str, args: &A) -> Result<Value> {
-        self.ask("call", &CallFields { role, method, args }).await
+        self.call_within(role, method, args, ANSWER_TIMEOUT).await
     }
 
-    /// Asks for the observers' stream (§20.9), from the frame that this link has on. What comes is told as
-    /// [`Happening::Observed`].
+    /// [`Link::call`] for what may take longer.
+    ///
+    /// # Errors
+    /// As [`Link::ask`].
+    pub async fn call_within<A: Serialize + ?Sized>(
+        &mut self,
+        role: &str,
+        method: &str,
+        args: &A,
+        patience: Duration,
+    ) -> Result<Value> {
+        self.ask_within("call", &CallFields { role, method, args }, patience).await
+    }
+
+    /// Asks for the observers' stream (§20.9) of a perspective, `all` or a side, from the frame of it that this link has
+    /// on. What comes is told as [`Happening::Observed`], a refusal as [`Happening::NotObserved`].
     ///
     /// # Errors
     /// As [`Room::send`].
-    pub async fn observe(&mut self) -> Result<()> {
-        let mut request = json!({ "perspective": "all" });
-        if let Some(frame) = self.frames.latest() {
-            request["after"] = frame.sequence.into();
+    pub async fn observe(&mut self, perspective: &str) -> Result<()> {
+        let mut request = json!({ "perspective": perspective });
+        if let Some(after) = self.frames.follow(perspective) {
+            request["after"] = after.into();
         }
         self.room.send(OBSERVER, &request).await
     }
@@ -131,7 +177,7 @@ impl Link {
     /// gap between an observer's frames [`Link::observe`] begins anew.
     pub async fn next(&mut self) -> Result<Happening> {
         match self.backlog.pop_front() {
-            Some(kept) => Ok(kept),
+            Some(kept) => kept,
             None => self.receive().await,
         }
     }
@@ -145,27 +191,48 @@ impl Link {
     }
 
     async fn receive(&mut self) -> Result<Happening> {
-        match self.room.next().await {
-            Event::Message { kind, payload } if kind == RESULT => {
-                self.calls.settle(payload.json()?).map(Happening::Answer)
+        loop {
+            let happening = match self.room.next().await {
+                Event::Message { kind, payload } if kind == RESULT => self.answered(payload.json()?)?,
+                Event::Message { kind, payload } if kind == VIEW => {
+                    Some(Happening::View(self.views.accept(payload.json()?)?))
+                }
+                Event::Message { kind, payload } if kind == OBSERVER => {
+                    Some(Happening::Observed(self.frames.accept(payload.json()?)?))
+                }
+                event => Some(Happening::Room(event)),
+            };
+            if let Some(happening) = happening {
+                return Ok(happening);
             }
-            Event::Message { kind, payload } if kind == VIEW => {
-                Ok(Happening::View(self.views.accept(payload.json()?)?))
+        }
+    }
+
+    /// What an answer tells; nothing where it comes too late. Only a request of an observer bears no number.
+    fn answered(&mut self, answer: Value) -> Result<Option<Happening>> {
+        match (answer.get("seq"), answer["code"].as_str()) {
+            (Some(Value::Null), Some(code)) if calls::is_code(code) => {
+                // The frame that was gone on after is kept no more: the next request asks for a whole one.
+                if code == "invalid" {
+                    self.frames.forget();
+                }
+                Ok(Some(Happening::NotObserved(code.to_owned())))
             }
-            Event::Message { kind, payload } if kind == OBSERVER => {
-                Ok(Happening::Observed(self.frames.accept(payload.json()?)?))
-            }
-            event => Ok(Happening::Room(event)),
+            _ => Ok(self.calls.settle(answer)?.map(Happening::Answer)),
         }
     }
 
     /// Keeps a happening. News of a view that already waits is not repeated, as the view itself is kept apart.
     fn keep(&mut self, happening: Happening) -> Result<()> {
         if let Happening::View(team) = &happening
-            && self.backlog.iter().any(|kept| matches!(kept, Happening::View(waiting) if waiting == team))
+            && self.backlog.iter().any(|kept| matches!(kept, Ok(Happening::View(waiting)) if waiting == team))
         {
             return Ok(());
         }
+        self.put_off(Ok(happening))
+    }
+
+    fn put_off(&mut self, happening: Result<Happening>) -> Result<()> {
         if self.backlog.len() >= MAX_BACKLOG {
             return Err(Error::Busy);
         }

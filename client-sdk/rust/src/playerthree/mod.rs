@@ -11,7 +11,7 @@ mod views;
 pub use agent::Agent;
 pub use calls::{Answer, MAX_PENDING_CALLS};
 pub use frames::{Frame, Frames, ObserverState};
-pub use link::{Happening, Link, MAX_BACKLOG};
+pub use link::{ANSWER_TIMEOUT, Happening, Link, MAX_BACKLOG};
 pub use views::{MAX_TEAMS, View, ViewError, Views};
 
 /// Message type of what observers ask for and are sent.

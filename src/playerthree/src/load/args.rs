@@ -19,8 +19,8 @@ const MAX_RATE: f64 = 10_000.0;
 /// Every client is a real connection: a seat by HTTP, a WebSocket, the join handshake. Clients first join (the ramp),
 /// then a warm-up runs unmeasured, then the time is measured. Messages of `broadcast` and `echo` leave on a schedule
 /// that does not wait for answers, and their latency counts from the moment they were due, so a server that stalls
-/// cannot hide it. Works with any server of the Colyseus protocol whose rooms do what a scenario says of them; `play`
-/// and `match` alone need the games of this server.
+/// cannot hide it. Works with any server of the Colyseus protocol whose rooms do what a scenario says of them; `play`,
+/// `match` and `watch` alone need the games of this server.
 ///
 /// Printed are rates, percentiles of every latency, what failed by its kind, and what the processes used.
 ///
@@ -42,7 +42,10 @@ pub(crate) struct LoadArgs {
     /// Seconds before those that are not measured, 0 to 600; `join` has none
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(super) warm_up: u64,
-    /// Name of the rooms on the server [default: relay, for play: tic-tac-toe, for match: agent-command]
+    /// Of the clients of `watch`, those who observe the whole match; the others are spectators of a side [default: half]
+    #[arg(long)]
+    pub(super) observers: Option<usize>,
+    /// Name of the rooms on the server [default: relay, for play: tic-tac-toe, for match and watch: agent-command]
     #[arg(long)]
     pub(super) room: Option<String>,
     /// What the clients do
@@ -88,6 +91,9 @@ pub(super) enum Scenario {
     /// In eights, each a match: two people, two agents over MCP, two spectators and two observers; a policy plays the
     /// seat of the second person
     Match,
+    /// One match of bots: spectators and observers join it and read what they are sent. Every one of them joins from
+    /// this address, so past a thousand the server has to be started with --connections-per-address
+    Watch,
     /// Go through the steps of --script again and again
     Scripted,
 }
@@ -102,6 +108,7 @@ impl Scenario {
             Self::Churn => "churn",
             Self::Play => "play",
             Self::Match => "match",
+            Self::Watch => "watch",
             Self::Scripted => "scripted",
         }
     }
@@ -109,7 +116,7 @@ impl Scenario {
     /// What the latencies of this scenario are of, where it has any beside those of joining.
     pub(super) fn measures(self) -> Option<&'static str> {
         match self {
-            Self::Join | Self::Idle => None,
+            Self::Join | Self::Idle | Self::Watch => None,
             Self::Broadcast => Some("delivery"),
             Self::Echo => Some("round_trip"),
             Self::Churn => Some("join_and_leave"),
@@ -121,7 +128,7 @@ impl Scenario {
     /// What one round of the scenario is, where it has rounds.
     pub(super) fn round(self) -> Option<&'static str> {
         match self {
-            Self::Join | Self::Idle | Self::Broadcast | Self::Echo | Self::Match => None,
+            Self::Join | Self::Idle | Self::Broadcast | Self::Echo | Self::Match | Self::Watch => None,
             Self::Churn => Some("cycles"),
             Self::Play => Some("games"),
             Self::Scripted => Some("rounds"),
@@ -143,6 +150,8 @@ impl Scenario {
 pub(super) struct Plan {
     pub(super) scenario: Scenario,
     pub(super) clients: usize,
+    /// Of them, those who observe; none in every scenario but `watch`.
+    pub(super) observers: usize,
     pub(super) rooms: usize,
     pub(super) room: String,
     pub(super) measured: Duration,
@@ -168,10 +177,18 @@ impl Plan {
         };
         let rate = args.rate.unwrap_or(DEFAULT_RATE);
         ensure!(rate > 0.0 && rate <= MAX_RATE, "--rate must be above 0 and at most {MAX_RATE}");
+        let observers = match (scenario, args.observers) {
+            (Scenario::Watch, observers) => observers.unwrap_or(args.clients / 2),
+            (_, Some(_)) => bail!("--observers goes with --scenario watch"),
+            (_, None) => 0,
+        };
+        ensure!(observers <= args.clients, "--observers must be at most --clients");
         let pairs = args.clients / 2;
         let (rooms, room) = match (scenario, args.rooms) {
             (Scenario::Play, Some(_)) => bail!("play has a room for each pair of clients; leave --rooms out"),
             (Scenario::Match, Some(_)) => bail!("match has a room for each eight clients; leave --rooms out"),
+            (Scenario::Watch, Some(_)) => bail!("watch has one room; leave --rooms out"),
+            (Scenario::Watch, None) => (1, "agent-command"),
             (Scenario::Match, None) => {
                 ensure!(args.clients.is_multiple_of(CAST), "match needs a multiple of {CAST} clients");
                 (args.clients / CAST, "agent-command")
@@ -186,6 +203,7 @@ impl Plan {
         Ok(Self {
             scenario,
             clients: args.clients,
+            observers,
             rooms,
             room: args.room.clone().unwrap_or_else(|| room.to_owned()),
             measured: Duration::from_secs(args.seconds),
@@ -244,6 +262,16 @@ mod tests {
     }
 
     #[test]
+    fn half_of_an_audience_observes_unless_it_is_told_otherwise() {
+        let watch =
+            |more: &str| plan(&format!("--scenario watch --clients 10 {more}")).map(|plan| plan.observers);
+        assert_eq!(watch("").unwrap(), 5);
+        assert_eq!(watch("--observers 0").unwrap(), 0);
+        assert_eq!(watch("--observers 10").unwrap(), 10);
+        assert!(watch("--observers 11").is_err());
+    }
+
+    #[test]
     fn what_does_not_go_together_or_is_out_of_bounds_is_refused() {
         for line in [
             "--clients 0",
@@ -265,6 +293,8 @@ mod tests {
             "--scenario match --clients 12",
             "--scenario match --clients 8 --rooms 1",
             "--clients 2 --rooms 3",
+            "--scenario watch --rooms 1",
+            "--scenario idle --observers 1",
         ] {
             assert!(plan(line).is_err(), "{line}");
         }

@@ -4,10 +4,12 @@
 use super::args::Plan;
 use super::tally::{Board, Meter};
 use super::window::{Phase, Window};
-use playerthree_client::{Client, Error, Event, Room};
+use playerthree_client::{Client, Error, Event, Result, Room};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 /// The matchmaker's code for a room that is not there.
 const ROOM_NOT_FOUND: u16 = 522;
@@ -29,6 +31,12 @@ pub(super) struct Context {
     pub(super) open: AtomicUsize,
     groups: Vec<Group>,
     ramp: Semaphore,
+}
+
+/// The demo's answer to a login.
+#[derive(Deserialize)]
+struct Login {
+    token: String,
 }
 
 /// The clients of one room.
@@ -108,6 +116,32 @@ impl Context {
         seat
     }
 
+    /// Waits until so many clients may join at once. None when the run ends before.
+    pub(super) async fn turn(&self, clients: usize) -> Option<SemaphorePermit<'_>> {
+        self.ramp.acquire_many(u32::try_from(clients).ok()?).await.ok()
+    }
+
+    /// Joins a client of the ramp into a room that exists, with a login and options of its own.
+    pub(super) async fn ramp_up_as(
+        &self,
+        index: usize,
+        client: &Client,
+        room_id: &str,
+        options: &Value,
+    ) -> Option<Seat<'_>> {
+        let _turn = self.turn(1).await?;
+        let join = self.begin_join(Instant::now());
+        let result = client.join_by_id(room_id, options).await;
+        self.seated(index, join, result)
+    }
+
+    /// A client of somebody who logged in to this server's demo under this name.
+    pub(super) async fn log_in(&self, name: &str) -> Result<Client> {
+        let login: Login =
+            self.client.post("/demo/login", &json!({ "name": format!("load {name}") })).await?;
+        self.client.with_token(&login.token)
+    }
+
     /// Makes the room of a group.
     async fn found(&self, index: usize) -> Option<Seat<'_>> {
         // The semaphore is never closed.
@@ -154,7 +188,7 @@ impl Context {
     }
 
     /// Counts how a join ended.
-    pub(super) fn end_join<T>(&self, index: usize, join: Join, result: &playerthree_client::Result<T>) {
+    pub(super) fn end_join<T>(&self, index: usize, join: Join, result: &Result<T>) {
         let mut tally = self.board.shard(index);
         match result {
             Ok(_) if join.is_measured => tally.join(join.begun.elapsed()),
@@ -175,7 +209,7 @@ impl Context {
         Presence { context: self, index }
     }
 
-    fn seated(&self, index: usize, join: Join, result: playerthree_client::Result<Room>) -> Option<Seat<'_>> {
+    fn seated(&self, index: usize, join: Join, result: Result<Room>) -> Option<Seat<'_>> {
         self.end_join(index, join, &result);
         let room = result.ok()?;
         let meter = Meter::new(room.traffic());

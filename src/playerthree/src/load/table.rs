@@ -75,9 +75,10 @@ fn machine(out: &mut Table, report: &Report) {
     out.line("generator CPU", &text);
     if let Some(server) = &report.server {
         let per_message = number(server.cpu_us_per_message);
-        out.line("server CPU", &format!("{} %, {per_message} us a message", number(server.cpu_percent)));
+        let of = |share| format!("{} % of {} %", number(share), 100 * generator.processors);
+        out.line("server CPU", &format!("{}, {per_message} us a message", of(server.cpu_percent)));
         if server.children_cpu_percent.is_some() {
-            out.line("policies CPU", &format!("{} %", number(server.children_cpu_percent)));
+            out.line("policies CPU", &of(server.children_cpu_percent));
         }
         let per_connection = number(server.rss_bytes_per_connection.map(|bytes| bytes / 1024.0));
         let memory = mebibytes(server.rss_bytes);

@@ -158,6 +158,15 @@ async fn pairs_play_whole_games_with_legal_moves() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn an_audience_watches_one_match_from_both_places() -> anyhow::Result<()> {
+    let report = whole("--scenario watch --clients 6 --observers 2").await?;
+    assert_eq!((report.joins.completed, report.joins.failed), (6, 0));
+    assert_eq!(report.errors.len(), 0, "{:?}", report.errors);
+    assert_eq!(report.parts.keys().collect::<Vec<_>>(), [&"frame_interval", &"view_interval"]);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_server_without_the_room_is_told_by_its_code() -> anyhow::Result<()> {
     let report = whole("--room nothing --clients 3").await?;
     assert!(!report.worked());

@@ -8,6 +8,7 @@ mod matches;
 mod play;
 mod scripted;
 mod traffic;
+mod watch;
 
 pub(super) use matches::CAST;
 
@@ -26,6 +27,7 @@ pub(super) async fn run(context: Arc<Context>, index: usize) {
         Scenario::Play => play::run(&context, index).await,
         Scenario::Match => matches::run(&context, index).await,
         Scenario::Scripted => scripted::run(&context, index).await,
+        Scenario::Watch => watch::run(&context).await,
     }
 }
 
@@ -37,10 +39,11 @@ pub(super) fn tasks(context: &Context) -> usize {
         Scenario::Join | Scenario::Churn => plan.rooms + plan.clients,
         Scenario::Play => plan.clients / 2,
         Scenario::Match => plan.rooms,
+        Scenario::Watch => 1,
     }
 }
 
-/// How many of the tasks report that they are through with joining before the scenario runs.
+/// How many clients, or tasks of several, report that they are through with joining before the scenario runs.
 pub(super) fn ramp(context: &Context) -> usize {
     let plan = &context.plan;
     match plan.scenario {
@@ -48,5 +51,7 @@ pub(super) fn ramp(context: &Context) -> usize {
         Scenario::Join | Scenario::Churn => plan.rooms,
         Scenario::Play => plan.clients / 2,
         Scenario::Match => plan.rooms,
+        // The audience and the host of the match.
+        Scenario::Watch => plan.clients + 1,
     }
 }

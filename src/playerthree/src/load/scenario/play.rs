@@ -144,7 +144,7 @@ impl<'a> Side<'a> {
                 Ok(())
             }
             Happening::Room(Event::Closed { code }) => Err(Error::Closed { code }),
-            Happening::Room(_) | Happening::View(_) | Happening::Observed(_) | Happening::Answer(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) async fn watch(spectator: Member<'_>, window: Window) -> Result<()> {
 
 /// Follows the observers' stream.
 pub(super) async fn observe(mut observer: Member<'_>, window: Window) -> Result<()> {
-    observer.link.observe().await?;
+    observer.link.observe("all").await?;
     follow(observer, window, Part::Frames, |happening| matches!(happening, Happening::Observed(_))).await
 }
 

@@ -12,8 +12,8 @@ use crate::load::tally::Meter;
 use crate::load::window::{Phase, Window};
 use playerthree_client::playerthree::{Agent, Happening, Link};
 use playerthree_client::{Client, Error, Event, Result, Room};
-use serde::Deserialize;
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -33,11 +33,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const POLICY: &str = "function think(obs) {\n  if (obs.tick % 10) return [];\n  const units = obs[obs.role].units;\n  \
     return [{ kind: 'move', units: units.map((unit) => unit.id).slice(0, 8), x: 1600, y: 400 + obs.tick % 800 }];\n}";
 
-#[derive(Deserialize)]
-struct Login {
-    token: String,
-}
-
 /// A joined client that counts into the board.
 struct Member<'a> {
     context: &'a Context,
@@ -56,9 +51,12 @@ struct Cast<'a> {
 }
 
 pub(super) async fn run(context: &Context, index: usize) {
-    let cast = Cast::gather(context, index).await;
+    let cast = {
+        let Some(_turn) = context.turn(CAST).await else { return };
+        Cast::gather(context, index).await
+    };
     context.settled.fetch_add(1, Ordering::Relaxed);
-    let cast = match cast {
+    let mut cast = match cast {
         Ok(cast) => cast,
         Err(error) => {
             let mut tally = context.board.shard(index);
@@ -67,8 +65,9 @@ pub(super) async fn run(context: &Context, index: usize) {
         }
     };
     let mut phase = context.phase.clone();
-    if phase.wait_for(|phase| *phase != Phase::Ramp).await.is_err() {
-        return;
+    tokio::select! {
+        ended = cast.stay() => return context.board.shard(index).error(&ended),
+        begun = phase.wait_for(|phase| *phase != Phase::Ramp) => if begun.is_err() { return },
     }
     let Some(window) = context.phase.borrow().window() else { return };
     let _open: [_; CONNECTED] = std::array::from_fn(|_| context.present(index));
@@ -81,11 +80,7 @@ pub(super) async fn run(context: &Context, index: usize) {
 
 impl<'a> Cast<'a> {
     async fn gather(context: &'a Context, index: usize) -> Result<Self> {
-        let log_in = async |part: &str| -> Result<Client> {
-            let name = format!("load {index} {part}");
-            let login: Login = context.client.post("/demo/login", &json!({ "name": name })).await?;
-            context.client.with_token(&login.token)
-        };
+        let log_in = async |part: &str| context.log_in(&format!("{index} {part}")).await;
         let options = json!({
             "teams": TEAMS, "role": PERSON, "team": TEAMS[0], "seed": index, "private": true, "observerDelayMs": 0,
         });
@@ -101,6 +96,23 @@ impl<'a> Cast<'a> {
         ];
         let agents = [player.agent().await?, owner.agent().await?];
         Ok(Self { player, owner, agents, spectators, observers })
+    }
+
+    /// Reads what everybody is sent, which answers the server's pings, until one of them cannot go on.
+    async fn stay(&mut self) -> Error {
+        let Self { player, owner, spectators: [first, second], observers: [one, other], .. } = self;
+        let ended = tokio::try_join!(
+            player.stay(),
+            owner.stay(),
+            first.stay(),
+            second.stay(),
+            one.stay(),
+            other.stay(),
+        );
+        match ended {
+            Ok((never, ..)) => match never {},
+            Err(error) => error,
+        }
     }
 
     /// Plays until it is dropped, or until one of the clients cannot go on.
@@ -161,7 +173,7 @@ impl<'a> Member<'a> {
     /// Gives the person's own seat to a policy.
     async fn deploy(&mut self) -> Result<()> {
         let args = json!({ "runtime": "js", "code": POLICY });
-        let deployed = within(self.link.call(PERSON, "policyDeploy", &args)).await?;
+        let deployed = self.link.call_within(PERSON, "policyDeploy", &args, PATIENCE).await?;
         if deployed["ok"] != true {
             return Err(Error::Answer);
         }
@@ -174,12 +186,22 @@ impl<'a> Member<'a> {
         Agent::new(&self.context.client, minted["token"].as_str().ok_or(Error::Answer)?)
     }
 
+    /// Reads on without counting.
+    async fn stay(&mut self) -> Result<Infallible> {
+        loop {
+            if let Happening::Room(Event::Closed { code }) = self.link.next().await? {
+                return Err(Error::Closed { code });
+            }
+        }
+    }
+
     /// Waits for what happens next and counts it.
     async fn next(&mut self, window: Window) -> Result<Happening> {
         let happening = self.link.next().await?;
         self.count(window);
         match happening {
             Happening::Room(Event::Closed { code }) => Err(Error::Closed { code }),
+            Happening::NotObserved(code) => Err(Error::Call { code, answer: Box::default() }),
             happening => Ok(happening),
         }
     }

@@ -30,10 +30,12 @@ async fn act(player: &mut Member<'_>, window: Window) -> Result<()> {
     let (x, y) = (400 + fastrand::u32(..800), 400 + fastrand::u32(..800));
     let args = json!({ "intents": [{ "kind": "move", "units": [worker], "x": x, "y": y }] });
     let begun = Instant::now();
+    if window.contains(begun) {
+        player.context.board.shard(player.index).expected += 1;
+    }
     let answer = within(player.link.call(PERSON, "act", &args)).await?;
     if window.contains(begun) {
         let mut tally = player.context.board.shard(player.index);
-        tally.expected += 1;
         tally.arrive(begun.elapsed());
         tally.ack(&answer["acks"][0]);
     }
