@@ -32,8 +32,8 @@ function board(tab) {
   );
 }
 
-/** §4: one game, three tabs, one truth. */
-test("two tabs play to a win and a third one that watches ends with the same board", async () => {
+/** §4: one game, four tabs, one truth. */
+test("two tabs play to a win and two others that watch end with the same board", async () => {
   const ann = await Tab.open(browser, server);
   await ann.logIn("Ann");
   await ann.click('[data-create="tic-tac-toe"]');
@@ -45,22 +45,24 @@ test("two tabs play to a win and a third one that watches ends with the same boa
   const cho = await Tab.open(browser, server, { size: { width: 390, height: 844 } });
   await cho.click(`[data-room="${ann.matchId}"] button:text-is("Watch")`);
   await cho.see(square(0, 0));
+  const dee = await Tab.open(browser, server, { path: `/#/watch/${ann.matchId}/o`, scheme: "dark" });
+  await dee.see(square(0, 0));
 
   const moves = [[ann, 0, 0], [bob, 1, 0], [ann, 0, 1], [bob, 1, 1], [ann, 0, 2]];
   for (const [tab, row, col] of moves) await place(tab, row, col);
 
   await ann.see('.turn:has-text("You win!")');
   await bob.see('.turn:has-text("You lose")');
-  await cho.see('.turn:has-text("X wins")');
-  for (const tab of [ann, bob, cho]) {
+  for (const watcher of [cho, dee]) await watcher.see('.turn:has-text("X wins")');
+  for (const tab of [ann, bob, cho, dee]) {
     assert.deepEqual(await board(tab), ["xxx", "oo.", "..."]);
     const won = await tab.page.$$eval(".square.won", (squares) => squares.map((one) => one.dataset.square));
     assert.deepEqual(won, ["0,0", "0,1", "0,2"]);
   }
   await ann.see('.result:has-text("Victory")');
   await bob.see('.result:has-text("Defeat")');
-  assert.equal(await cho.page.isVisible(".result"), false);
-  for (const tab of [ann, bob, cho]) {
+  for (const watcher of [cho, dee]) assert.equal(await watcher.page.isVisible(".result"), false);
+  for (const tab of [ann, bob, cho, dee]) {
     assert.deepEqual(tab.faults, []);
     await tab.close();
   }

@@ -5,6 +5,7 @@
 
 import { Calls, type CallOptions } from "./calls.js";
 import type { Json } from "./delta.js";
+import { PlayerThreeError } from "./errors.js";
 import { Listeners, type Unsubscribe } from "./listeners.js";
 import { ObserverPlayer } from "./observer.js";
 import type {
@@ -16,14 +17,17 @@ import type {
   CommanderSettings,
   CommanderToken,
   Controller,
-  Grant,
+  HumanToken,
+  Invitation,
   Mandate,
   Minted,
+  Observed,
   PoolEntry,
   Readiness,
   Said,
   Seat,
   SeatRef,
+  SpectatorToken,
   Status,
   Welcome,
 } from "./protocol.js";
@@ -46,12 +50,24 @@ interface Events {
   cards: [cards: readonly Card[]];
   /** An agent of one's own answered (§12). */
   said: [said: Said];
-  /** The view stream of a team is lost: leave the room and join again for a keyframe. */
+  /** A seat of one's own that is streamed sees this (§9). */
+  observation: [observed: Observed];
+  /**
+   * The view stream of a team is lost, told once until it goes on: it does with a keyframe, once the connection was dropped
+   * and came back (`room.connection.close(4010)`). Leaving the room would give a seat up.
+   */
   lost: [team: string];
   /** The connection dropped; operations in flight ended with `closed`. */
   dropped: [];
   /** The room was left or the connection ended for good. */
   closed: [code: number];
+}
+
+/** How often observations come, and which sections of them in full beside the role's own. */
+export interface StreamRequest {
+  /** Ticks between two observations; 0 stops the stream. */
+  readonly everyTicks: number;
+  readonly detail?: readonly string[] | "all";
 }
 
 /** What a connection goes on with. */
@@ -76,22 +92,29 @@ export class Connection {
     seats: new Listeners(),
     cards: new Listeners(),
     said: new Listeners(),
+    observation: new Listeners(),
     lost: new Listeners(),
     dropped: new Listeners(),
     closed: new Listeners(),
   };
   readonly #subscriptions: Unsubscribe[] = [];
+  /** The streams that run, by role, to be asked for again after a lost connection. */
+  readonly #streams = new Map<string, StreamRequest>();
+  /** The teams whose streams are lost. */
+  readonly #lost = new Set<string>();
+  /** How the observer of this connection asks. */
+  readonly #ask: (message: object) => void;
   #welcome: Welcome | undefined;
   #status: Status | undefined;
   #seats: readonly Seat[] = [];
 
   constructor(room: RoomLike, { observer }: ConnectOptions = {}) {
     this.#calls = new Calls((type, message) => room.send(type, message));
-    const ask = (message: object) => room.send("playerthree:observer", message);
-    this.observer = observer ?? new ObserverPlayer(ask);
+    this.#ask = (message) => room.send("playerthree:observer", message);
+    this.observer = observer ?? new ObserverPlayer(this.#ask);
     this.#receive(room);
     this.#follow(room);
-    observer?.moveTo(ask);
+    observer?.moveTo(this.#ask);
   }
 
   /** What the server said first. */
@@ -131,6 +154,17 @@ export class Connection {
     return this.#calls.request("view", {}, options);
   }
 
+  /**
+   * Streams the observations of a seat of one's own side to the `observation` event, and says how many ticks they are
+   * apart (§9). It goes on after a lost connection.
+   */
+  async stream(role: string, request: StreamRequest, options?: CallOptions): Promise<number> {
+    const { everyTicks } = await this.#calls.request<{ everyTicks: number }>("stream", { role, ...request }, options);
+    if (everyTicks > 0) this.#streams.set(role, request);
+    else this.#streams.delete(role);
+    return everyTicks;
+  }
+
   /** The report of one's side, once its outcome is final. */
   report<Report = Json>(options?: CallOptions): Promise<{ team: string; report: Report }> {
     return this.#calls.request("report", {}, options);
@@ -166,6 +200,21 @@ export class Connection {
    */
   mint(seat: SeatRef & { readonly ttlSeconds?: number }, options?: CallOptions): Promise<Minted> {
     return this.#calls.request("mint", seat, options);
+  }
+
+  /** A token for another client of one's own, good for one seat that one holds in person, 5 to 600 seconds. */
+  mintHuman(seat: SeatRef & { readonly ttlSeconds?: number }, options?: CallOptions): Promise<HumanToken> {
+    return this.#calls.request("mintHuman", seat, options);
+  }
+
+  /** More time for the seat's human token, whose client has joined. */
+  renewHuman(seat: SeatRef & { readonly ttlSeconds?: number }, options?: CallOptions): Promise<{ expiresAt: number }> {
+    return this.#calls.request("renewHuman", seat, options);
+  }
+
+  /** A token for one spectator of one's own side. */
+  mintSpectator(wish: { readonly ttlSeconds?: number } = {}, options?: CallOptions): Promise<SpectatorToken> {
+    return this.#calls.request("mintSpectator", wish, options);
   }
 
   /** Puts an occupant into a seat that is one's own or open. What the one before had there ends. */
@@ -279,8 +328,8 @@ export class Connection {
   inviteObserver(
     wish: { team?: string; ttlSeconds?: number } = {},
     options?: CallOptions,
-  ): Promise<{ ticket: string; grant: Grant; expiresAt: number }> {
-    return this.#calls.request("inviteObserver", { ...wish }, options);
+  ): Promise<Invitation> {
+    return this.#calls.request("inviteObserver", wish, options);
   }
 
   /** Ends a ticket that one handed out, and lets the observer go who came with it. */
@@ -292,7 +341,7 @@ export class Connection {
   dispose(): void {
     this.#subscriptions.splice(0).forEach((unsubscribe) => unsubscribe());
     this.#calls.close();
-    this.observer.stop();
+    this.observer.stop(this.#ask);
   }
 
   async #owner(op: string, fields: object, options?: CallOptions): Promise<void> {
@@ -303,15 +352,16 @@ export class Connection {
     const handlers: Record<string, (message: never) => void> = {
       result: (message: { seq?: unknown; code?: unknown }) => {
         // Only a request of an observer bears no number.
-        if (message.seq === null) this.observer.refuse(message.code);
+        if (message.seq === null) this.observer.refuse(message.code, this.#ask);
         else this.#calls.answer(message);
       },
-      observer: (message) => this.observer.receive(message),
+      observer: (message) => this.observer.asksBy(this.#ask) && this.observer.receive(message),
       view: (message: ViewMessage) => this.#receiveView(message),
       welcome: (message: Partial<Welcome>) => this.#receiveWelcome(message),
       status: (message: Partial<Status>) => this.#receiveStatus(message),
       cards: (message: { cards?: readonly Card[] }) => this.#receiveCards(message),
       said: (message: Partial<Said>) => this.#receiveSaid(message),
+      observation: (message: Partial<Observed>) => this.#receiveObservation(message),
       seats: (message: { seats?: readonly Seat[] }) => this.#receiveSeats(message),
     };
     for (const [op, handler] of Object.entries(handlers)) {
@@ -325,6 +375,7 @@ export class Connection {
   #receiveWelcome(message: Partial<Welcome>): void {
     if (typeof message.match !== "string") return;
     this.#welcome = message as Welcome;
+    if (message.grant) this.observer.admit(message.grant);
     this.#listeners.welcome.emit(this.#welcome);
   }
 
@@ -349,9 +400,19 @@ export class Connection {
     this.#listeners.said.emit(message as Said);
   }
 
+  #receiveObservation(message: Partial<Observed>): void {
+    if (typeof message.role !== "string" || message.observation === undefined) return;
+    this.#listeners.observation.emit(message as Observed);
+  }
+
   #receiveView(message: ViewMessage): void {
     if (typeof message.team !== "string") return;
-    if (this.#stream(message.team)?.receive(message) === false) this.#listeners.lost.emit(message.team);
+    const { team } = message;
+    if (this.#stream(team)?.receive(message) !== false) this.#lost.delete(team);
+    else if (!this.#lost.has(team)) {
+      this.#lost.add(team);
+      this.#listeners.lost.emit(team);
+    }
   }
 
   #stream(team: string): ViewStream | undefined {
@@ -360,6 +421,14 @@ export class Connection {
     const stream = new ViewStream(team);
     this.#views.set(team, stream);
     return stream;
+  }
+
+  /** A stream ends with its connection. What is refused now, as a seat that was lost meanwhile, is asked for no more. */
+  #streamAgain(role: string, request: StreamRequest): void {
+    this.stream(role, request).catch((error: unknown) => {
+      const dropped = error instanceof PlayerThreeError && error.code === "closed";
+      if (!dropped) this.#streams.delete(role);
+    });
   }
 
   #follow(room: RoomLike): void {
@@ -371,7 +440,10 @@ export class Connection {
       this.#calls.interrupt();
       this.#listeners.dropped.emit();
     };
-    const resumed = () => this.observer.resume();
+    const resumed = () => {
+      this.observer.resume();
+      for (const [role, request] of this.#streams) this.#streamAgain(role, request);
+    };
     room.onLeave(left);
     room.onDrop?.(dropped);
     room.onReconnect?.(resumed);

@@ -1,6 +1,6 @@
 /** Play, watch and own seats of PlayerThree matches over rooms of `@colyseus/sdk`. */
 
-export { Connection, connect, type ConnectOptions } from "./connection.js";
+export { Connection, connect, type ConnectOptions, type StreamRequest } from "./connection.js";
 export { applyDelta, DeltaError, MAX_DEPTH, MAX_EDITS, MAX_WEIGHT, type DeltaCode, type Json } from "./delta.js";
 export { PlayerThreeError, type ClientCode, type ServerCode } from "./errors.js";
 export { ObserverPlayer, type ObserverFrame, type ObserverState, type Sample } from "./observer.js";

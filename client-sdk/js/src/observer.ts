@@ -88,8 +88,13 @@ export class ObserverPlayer<World = Json> {
     return this.#onState.add(callback);
   }
 
-  /** Starts to observe `"all"` or one side, or changes over to it. */
-  watch(perspective = "all"): void {
+  /** Takes what the server's welcome grants. */
+  admit(grant: Grant): void {
+    this.#grant = grant;
+  }
+
+  /** Starts to observe `"all"` or one side, or changes over to it; without a word, the most that is granted. */
+  watch(perspective = this.#grant?.kind === "team" ? this.#grant.team : "all"): void {
     if (perspective !== this.#perspective) this.#frames.length = 0;
     this.#perspective = perspective;
     this.#ask();
@@ -106,9 +111,14 @@ export class ObserverPlayer<World = Json> {
     this.resume();
   }
 
-  /** Asks for nothing any more. */
-  stop(): void {
-    clearTimeout(this.#retry);
+  /** Whether it asks this way, and not over another connection by now. */
+  asksBy(send: (message: object) => void): boolean {
+    return send === this.#send;
+  }
+
+  /** Asks for nothing any more, unless it moved to another connection. */
+  stop(send = this.#send): void {
+    if (this.asksBy(send)) clearTimeout(this.#retry);
   }
 
   /** The frames to draw between at `now` (milliseconds since 1970 on this machine). */
@@ -136,9 +146,9 @@ export class ObserverPlayer<World = Json> {
   }
 
   /** Takes the refusal of a request: a `playerthree:result` that bears no number. */
-  refuse(code: unknown): void {
+  refuse(code: unknown, send = this.#send): void {
     const asked = this.#asked;
-    if (!asked) return;
+    if (!asked || !this.asksBy(send)) return;
     if (code === "rate_limited") this.#retry = setTimeout(() => this.#ask(asked.after), RETRY_MS);
     // The frame it follows is retained no more: the server shows the newest one whole.
     else if (asked.after !== undefined) this.#ask();

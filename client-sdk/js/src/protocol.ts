@@ -2,8 +2,8 @@
 
 import type { Json } from "./delta.js";
 
-/** How a client joined. */
-export type As = "player" | "spectator" | "observer";
+/** How a client joined: `human` with a human token. */
+export type As = "player" | "human" | "spectator" | "observer";
 
 /** Who acts for a seat. */
 export type Controller = "human" | "agent" | "policy" | "bot" | "none";
@@ -19,6 +19,8 @@ export interface Welcome {
   readonly surfaceHash: string;
   readonly seat?: { readonly team: string; readonly role: string };
   readonly team?: string;
+  /** What an observer may see, and how late. */
+  readonly grant?: Grant;
 }
 
 /** `playerthree:status` */
@@ -51,7 +53,7 @@ export interface Readiness {
     readonly team: string;
     readonly role: string;
     readonly kind: Controller;
-    readonly state: "ready" | "online" | "waiting" | "absent";
+    readonly state: "ready" | "online" | "waiting" | "absent" | "stale_policy" | "policy_failed";
   }[];
 }
 
@@ -139,6 +141,13 @@ export interface Said {
   readonly text: string;
 }
 
+/** `playerthree:observation`: what a seat of one's own sees, as its stream brings it (§9). */
+export interface Observed<Observation = Json> {
+  readonly role: string;
+  readonly tick: number;
+  readonly observation: Observation;
+}
+
 /** The result of `wait`. */
 export interface Waited {
   readonly phase: string;
@@ -220,6 +229,28 @@ export interface Minted {
   readonly mcpPath: string;
 }
 
+/** The result of `mintHuman`: a token that lets another client hold one's own seat. It is a secret. */
+export interface HumanToken {
+  readonly team: string;
+  readonly role: string;
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** The result of `mintSpectator`: a token that lets somebody watch one's own side. It is a secret. */
+export interface SpectatorToken {
+  readonly team: string;
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** The result of `inviteObserver`: a ticket for one observer, and what it lets them see. It is a secret. */
+export interface Invitation {
+  readonly ticket: string;
+  readonly grant: Grant;
+  readonly expiresAt: number;
+}
+
 /**
  * Who an `assign` puts into a seat: with the kind `agent` perhaps a named commander, with the kind `policy` a policy of
  * the pool or a version of a commander of that kind.
@@ -252,7 +283,9 @@ export interface Card {
   readonly provider?: { readonly name: string; readonly selfReported: true };
   readonly model?: { readonly name: string; readonly selfReported: true };
   readonly mode: "live" | "policy" | "bot" | "held";
-  readonly policy?: Json;
+  readonly policy?:
+    | { readonly source: "library"; readonly version: number }
+    | { readonly source: "pool"; readonly policyId: string };
 }
 
 /** What the owner of a commander says of the model behind it; others are told if it is shared. */
@@ -287,6 +320,7 @@ export interface Commander {
   readonly isolation: "independent" | "shared";
   /** Whether its live agent takes seats, or the versions of its library do. */
   readonly kind: "agent" | "policy";
+  readonly metadata: CommanderMetadata;
   readonly settings: CommanderSettings;
   /** The versions of its policies that can be taken back or seated, and those that play for its roles. */
   readonly library: {
@@ -295,6 +329,8 @@ export interface Commander {
   };
   /** What its newest practice that succeeded came to. */
   readonly lastPractice: LastPractice | null;
+  /** Seats of a next match that are kept for it. */
+  readonly reservations: readonly { readonly team: string; readonly role: string; readonly ready: boolean }[];
   /** Where it is seated. */
   readonly seats: readonly Json[];
 }

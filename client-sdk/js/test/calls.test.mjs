@@ -63,6 +63,10 @@ test("every owner operation has its message", async () => {
     [() => match.inviteObserver(), { op: "inviteObserver" }],
     [() => match.inviteObserver({ ttlSeconds: 600 }), { op: "inviteObserver", ttlSeconds: 600 }],
     [() => match.revokeObserver("t1"), { op: "revokeObserver", ticket: "t1" }],
+    [() => match.mintHuman({ role: "r", ttlSeconds: 60 }), { op: "mintHuman", role: "r", ttlSeconds: 60 }],
+    [() => match.renewHuman({ role: "r" }), { op: "renewHuman", role: "r" }],
+    [() => match.mintSpectator(), { op: "mintSpectator" }],
+    [() => match.stream("r", { everyTicks: 5, detail: "all" }), { op: "stream", role: "r", everyTicks: 5, detail: "all" }],
     [() => match.report(), { op: "report" }],
     [() => match.freshView(), { op: "view" }],
   ]) {
@@ -124,6 +128,18 @@ test("a practice may take as long as its ticks need", async () => {
   }
 });
 
+test("a lost stream is told once, until it goes on", () => {
+  const { room, match } = joined();
+  const lost = [];
+  match.on("lost", (team) => lost.push(team));
+  room.push("view", { team: "red", version: 1, view: { a: 1 } });
+  for (const version of [3, 4, 5]) room.push("view", { team: "red", version, delta: { a: version } });
+  assert.deepStrictEqual(lost, ["red"]);
+  room.push("view", { team: "red", version: 6, view: { a: 6 } });
+  room.push("view", { team: "red", version: 8, delta: { a: 8 } });
+  assert.deepStrictEqual(lost, ["red", "red"]);
+});
+
 test("a dropped connection ends what waits, and later calls still go out", async () => {
   const { room, match } = joined();
   const dropped = [];
@@ -135,6 +151,36 @@ test("a dropped connection ends what waits, and later calls still go out", async
   const later = match.call("r", "observe");
   room.answer({ ok: true, data: 1 });
   assert.equal(await later, 1);
+});
+
+test("streams that run are asked for again after a lost connection, until they are refused", async () => {
+  const { room, match } = joined();
+  const told = [];
+  match.on("observation", (observed) => told.push(observed));
+  const streams = () => room.sent.filter(({ type }) => type === "playerthree:stream").map(({ message }) => message);
+  const asked = async (answer, data) => {
+    room.answer(answer);
+    assert.equal(await data, answer.data.everyTicks);
+  };
+  await asked({ ok: true, data: { everyTicks: 4 } }, match.stream("ground", { everyTicks: 2 }));
+  await asked({ ok: true, data: { everyTicks: 4 } }, match.stream("air", { everyTicks: 4 }));
+  await asked({ ok: true, data: { everyTicks: 0 } }, match.stream("air", { everyTicks: 0 }));
+  const observed = { op: "observation", role: "ground", tick: 3, observation: { tick: 3 } };
+  room.push("observation", observed);
+  room.push("observation", { op: "observation", role: 5, tick: 3, observation: {} });
+  assert.deepStrictEqual(told, [observed]);
+
+  for (const answer of [{ ok: true, data: { everyTicks: 4 } }, { ok: false, code: "forbidden" }]) {
+    const before = streams().length;
+    room.onDrop.invoke();
+    room.onReconnect.invoke();
+    assert.deepStrictEqual(streams().slice(before).map(({ role, everyTicks }) => [role, everyTicks]), [["ground", 2]]);
+    room.answer(answer);
+    await new Promise(setImmediate);
+  }
+  const before = streams().length;
+  room.onReconnect.invoke();
+  assert.equal(streams().length, before, "what was refused is over");
 });
 
 test("after leaving, calls end at once and nothing listens any more", async () => {

@@ -7,8 +7,8 @@ import type { Room } from "@colyseus/sdk";
 import { connect, type As, type Connection } from "playerthree-client";
 import { client } from "./account.js";
 
-/** How the connection fares. `left` and `failed` are for good. */
-export type Link = "up" | "dropped" | "left" | "failed";
+/** How the connection fares. `left`, `failed` and `revoked` are for good. */
+export type Link = "up" | "dropped" | "left" | "failed" | "revoked";
 
 /** What the creator of a match chose; the join options of `PROTOCOL.md`. */
 export interface Creation {
@@ -31,6 +31,8 @@ export interface Entry {
   readonly team?: string;
   /** What lets an observer into a private match. */
   readonly ticket?: string;
+  /** What lets somebody in without a login, in place of all else. */
+  readonly token?: string;
 }
 
 const TOKENS = "playerthree.return";
@@ -39,6 +41,10 @@ const CREATED = "playerthree.created";
 const REMEMBERED = 8;
 /** The close code of a room that was left, or that ended. */
 const CONSENTED = 4000;
+/** The close code for a client whose token or ticket has ended. */
+const CREDENTIAL_ENDED = 4401;
+/** How a room's end is told by its close code. */
+const ENDS: { readonly [code: number]: Link } = { [CONSENTED]: "left", [CREDENTIAL_ENDED]: "revoked" };
 /** The close code with which the server lets a client come back. */
 const MAY_RECONNECT = 4010;
 
@@ -95,21 +101,23 @@ export class LiveMatch {
   #follow(): void {
     // A player is let back for a minute, so that long is what the SDK tries, from the first second on.
     Object.assign(this.room.reconnection, { minUptime: 0, maxRetries: 30, maxDelay: 2_500 });
+    // The place of an observer, or of whoever came by a token, ends with the connection.
+    this.room.reconnection.enabled = this.as === "player" || this.as === "spectator";
     this.room.onDrop(() => this.#set("dropped"));
     this.room.onReconnect(() => {
       remember(TOKENS, this.id, { token: this.room.reconnectionToken, as: this.as });
       this.#set("up");
     });
-    this.room.onLeave((code) => this.#set(code === CONSENTED ? "left" : "failed"));
+    this.room.onLeave((code) => this.#set(ENDS[code] ?? "failed"));
     this.room.onError(() => {});
     // A lost stream starts over with a keyframe after a reconnection, which keeps the seat.
     this.connection.on("lost", () => this.room.connection.close(MAY_RECONNECT));
   }
 
   #set(link: Link): void {
-    if (this.#link === "left" || this.#link === "failed") return;
+    if (this.#link !== "up" && this.#link !== "dropped") return;
     this.#link = link;
-    if (link === "left") forget(TOKENS, this.id);
+    if (link === "left" || link === "revoked") forget(TOKENS, this.id);
     this.#onLink(link);
   }
 }
@@ -142,13 +150,14 @@ export function createdWith(id: string): Creation | undefined {
 }
 
 async function join(id: string, entry: Entry): Promise<LiveMatch> {
-  return new LiveMatch(await client.joinById(id, { ...entry }), entry.as);
+  const options = entry.token === undefined ? { ...entry } : { token: entry.token };
+  return new LiveMatch(await client.joinById(id, options), entry.as);
 }
 
-/** Spectators start over instead: the side they watch stands in the address. */
+/** Spectators start over instead: the side they watch stands in the address. What a token let in does not come back. */
 async function comeBack(id: string, entry: Entry): Promise<LiveMatch | undefined> {
   const way = recall(TOKENS)[id] as { token: string; as: As } | undefined;
-  if (!way || way.as !== entry.as || entry.as === "spectator") return undefined;
+  if (!way || way.as !== entry.as || entry.as === "spectator" || entry.token !== undefined) return undefined;
   try {
     return new LiveMatch(await client.reconnect(way.token), entry.as);
   } catch {

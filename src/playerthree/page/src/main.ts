@@ -13,7 +13,9 @@ export interface Screen {
   close(): void;
 }
 
-const PARTS: { readonly [verb: string]: As } = { play: "player", watch: "spectator", observe: "observer" };
+const PARTS: { readonly [verb: string]: As } = { play: "player", watch: "spectator", observe: "observer", guest: "human" };
+/** What the third part of an address says, by the part that one takes. */
+const MORE: { readonly [as in As]: "team" | "ticket" | "token" } = { player: "team", spectator: "team", observer: "ticket", human: "token" };
 
 let current: Screen | undefined;
 
@@ -27,10 +29,13 @@ function show(): void {
   scrollTo(0, 0);
 }
 
-/** `#/`, `#/dots`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID/TICKET`; the side and the ticket may be left out. */
+/**
+ * `#/`, `#/dots`, `#/play/ID`, `#/watch/ID/TEAM`, `#/observe/ID/TICKET`, `#/guest/ID/TOKEN`; the side and the ticket may be
+ * left out.
+ */
 function screenFor([verb = "", id, more]: string[]): Screen {
   const as = PARTS[verb];
-  if (as && id) return matchScreen(id, more === undefined ? { as } : { as, [as === "observer" ? "ticket" : "team"]: more });
+  if (as && id) return matchScreen(id, more === undefined ? { as } : { as, [MORE[as]]: more });
   if (verb === "") return homeScreen();
   if (verb === "dots") return dotsScreen();
   const home = el("a", { class: "button", href: "#/" }, "To all matches");

@@ -6,6 +6,7 @@ import { ChatPanel } from "./chat.js";
 import { commandBoard } from "./command/board.js";
 import { el, fill, say, select, toast } from "./dom.js";
 import { createdWith, create, enter, findOrCreate, type Creation, type Entry, type Link, type LiveMatch } from "./live.js";
+import { copyLink, inviteObserver } from "./links.js";
 import type { Screen } from "./main.js";
 import { claimSeat, isOwn, SeatsPanel, type ActedSeat } from "./seats.js";
 import { startCard } from "./start.js";
@@ -40,6 +41,7 @@ const LINKS: { readonly [link in Link]: string } = {
   dropped: "The connection dropped. Reconnecting…",
   left: "You are no longer in this match.",
   failed: "The connection to this match is lost.",
+  revoked: "Your access to this match has ended.",
 };
 
 export function matchScreen(id: string, entry: Entry): Screen {
@@ -51,12 +53,12 @@ export function matchScreen(id: string, entry: Entry): Screen {
       if (shown.closed) return match.stepOut();
       shown.match = match;
       const welcome = await welcomed(match.connection);
-      if (!shown.closed) shown.board = showMatch(element, match, welcome, entry);
+      if (!shown.closed) shown.board = showMatch(element, match, welcome);
     } catch (error) {
-      if (!shown.closed) showRefusal(element, id, error);
+      if (!shown.closed) showRefusal(element, id, entry, error);
     }
   };
-  const needsName = entry.as !== "spectator" && accountName() === undefined;
+  const needsName = (entry.as === "player" || entry.as === "observer") && accountName() === undefined;
   if (needsName) fill(element, el("section", { class: "hero" }, el("h1", {}, "Who are you?"), loginForm(() => void start())));
   else void start();
   return {
@@ -78,15 +80,17 @@ function welcomed(connection: Connection): Promise<Welcome> {
   });
 }
 
-function showRefusal(element: HTMLElement, id: string, error: unknown): void {
-  if ((error as { code?: number }).code === 525) logOut();
+function showRefusal(element: HTMLElement, id: string, { token }: Entry, error: unknown): void {
+  const isUnknown = (error as { code?: number }).code === 525;
+  if (isUnknown && token === undefined) logOut();
+  const why = isUnknown && token !== undefined ? "This link was used before, or its time is over." : explain(error);
   const watch = el("a", { class: "button", href: `#/watch/${id}` }, "Watch instead");
   const home = el("a", { class: "button", href: "#/" }, "To all matches");
-  const text = el("p", { class: "lead", role: "alert" }, explain(error));
+  const text = el("p", { class: "lead", role: "alert" }, why);
   fill(element, el("section", { class: "empty" }, el("h1", {}, "You did not get in"), text, el("div", { class: "row" }, watch, home)));
 }
 
-function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, entry: Entry): Board | undefined {
+function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome): Board | undefined {
   const { connection } = match;
   const side = welcome.seat?.team ?? welcome.team;
   const make = BOARDS[welcome.game.id];
@@ -94,11 +98,12 @@ function showMatch(element: HTMLElement, match: LiveMatch, welcome: Welcome, ent
     fill(element, el("p", { class: "note" }, "This page cannot show that game."));
     return undefined;
   }
-  const seats = new SeatsPanel(connection, entry.as === "player");
+  const plays = welcome.seat !== undefined;
+  const seats = new SeatsPanel(connection, plays);
   const board = make({ connection, welcome, side, acted: (acted) => seats.drawActed(acted) });
   const banner = el("div", { class: "banner", role: "status", "aria-live": "assertive", hidden: true });
   match.onLink((link) => showLink(banner, link));
-  const chat = entry.as === "player" && new ChatPanel(connection).element;
+  const chat = plays && new ChatPanel(connection).element;
   const column = el("div", { class: "column" }, startCard(connection), resultCard(match, welcome), board.aside, seats.element, chat);
   element.dataset.game = welcome.game.id;
   fill(element, matchHead(match, welcome, side), banner, el("div", { class: "stage" }, board.element, column));
@@ -109,7 +114,7 @@ function showLink(banner: HTMLElement, link: Link): void {
   banner.hidden = link === "up";
   banner.dataset.link = link;
   const again = el("button", { type: "button", class: "small", click: () => location.reload() }, "Try again");
-  fill(banner, el("span", {}, LINKS[link]), link === "failed" && again, link === "left" && el("a", { href: "#/" }, "To all matches"));
+  fill(banner, el("span", {}, LINKS[link]), link === "failed" && again, (link === "left" || link === "revoked") && el("a", { href: "#/" }, "To all matches"));
 }
 
 function matchHead(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
@@ -135,31 +140,10 @@ function matchHead(match: LiveMatch, welcome: Welcome, side: string | undefined)
   );
 }
 
-/** Each observer of a private match comes on a ticket of their own, which is part of the link. */
-async function inviteObserver({ id, connection }: LiveMatch): Promise<void> {
-  try {
-    const { ticket, expiresAt } = await connection.inviteObserver();
-    await copyLink(`/#/observe/${id}/${ticket}`, `A link for one observer is copied. It is good for ${span(expiresAt - Date.now())}.`);
-  } catch (error) {
-    toast(explain(error), "error");
-  }
-}
-
-/** Copies a link of this page, or shows it where there is no clipboard. */
-async function copyLink(path: string, done: string): Promise<void> {
-  const link = location.origin + path;
-  try {
-    await navigator.clipboard.writeText(link);
-    toast(done);
-  } catch {
-    toast(link);
-  }
-}
-
 /** As what one is here. A spectator sees one side for good; another side is another visit. */
 function part(match: LiveMatch, welcome: Welcome, side: string | undefined): HTMLElement {
-  if (welcome.as === "player" && welcome.seat) return ownPart(match.connection, welcome.seat);
-  if (welcome.as === "observer") return delayBadge(match.connection);
+  if (welcome.seat) return ownPart(match.connection, welcome.seat);
+  if (welcome.as === "observer") return el("span", { class: "row" }, delayBadge(match.connection), perspectives(match.connection, welcome));
   if (isOpen(welcome.game.id)) return el("span", { class: "tag", "data-part": "spectator" }, "Watching");
   const chosen = select(
     welcome.teams.map((team) => [team, `Watching ${capital(team)}`] as const),
@@ -194,6 +178,15 @@ function delayBadge({ observer }: Connection): HTMLElement {
   observer.onState(draw);
   draw();
   return badge;
+}
+
+/** Whose eyes an observer sees through, where their grant and the game leave them a choice. */
+function perspectives({ observer }: Connection, { game, teams, grant }: Welcome): HTMLElement | false {
+  if (grant?.kind !== "omniscient" || isOpen(game.id)) return false;
+  const sides = teams.map((team) => [team, `As ${capital(team)} sees it`] as const);
+  const chosen = select([["all", "Everything"], ...sides], "all", { "aria-label": "Perspective", class: "small", "data-key": "perspective" });
+  chosen.addEventListener("change", () => observer.watch(chosen.value));
+  return chosen;
 }
 
 const OUTCOMES: { readonly [outcome: string]: string } = { win: "Victory", loss: "Defeat", draw: "Draw" };

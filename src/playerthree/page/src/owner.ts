@@ -3,8 +3,9 @@
 import type { Connection, Controller, Mandate, Seat } from "playerthree-client";
 import { chooseCommander } from "./commanders.js";
 import { el, field, select, toast } from "./dom.js";
+import { inviteDevice } from "./links.js";
 import { inviteAgent } from "./mint.js";
-import { capital, explain } from "./words.js";
+import { capital, explain, objectivesOf, scopesOf } from "./words.js";
 
 const CONTROLLERS: readonly (readonly [Controller, string])[] = [
   ["human", "Me"],
@@ -27,7 +28,9 @@ const AUTONOMY: readonly (readonly [Mandate["autonomy"], string])[] = [
 export function ownerPanel(connection: Connection, seat: Seat): HTMLElement {
   const ref = { team: seat.team, role: seat.role };
   const key = `${seat.team} ${seat.role}`;
-  const controller = select(CONTROLLERS, seat.controller, { "data-key": `${key} controller` });
+  const hasPolicies = scopesOf(connection.welcome?.game.id ?? "").some(([scope]) => scope === "policy");
+  const controllers = CONTROLLERS.filter(([who]) => hasPolicies || who !== "policy");
+  const controller = select(controllers, seat.controller, { "data-key": `${key} controller` });
   controller.addEventListener("change", () =>
     attempt(connection.controller(ref, controller.value as Controller), "The seat has a new controller.", controller),
   );
@@ -35,28 +38,56 @@ export function ownerPanel(connection: Connection, seat: Seat): HTMLElement {
   invite.addEventListener("click", () => void inviteAgent(connection, seat));
   const commander = el("button", { type: "button", "data-key": `${key} commander` }, "My commanders");
   commander.addEventListener("click", () => void chooseCommander(connection, seat));
+  const device = el("button", { type: "button", "data-key": `${key} device` }, "Play on another device");
+  device.addEventListener("click", () => void inviteDevice(connection, ref));
+  const revoke = el("button", { type: "button", "data-key": `${key} revoke` }, "Revoke access");
+  revoke.addEventListener("click", () => attempt(connection.revoke(ref), "Every token and link of this seat has ended."));
   return el(
     "div",
     { class: "ownerpanel" },
     approval(connection, seat),
     field("Who acts", controller),
-    ...(seat.mandate ? mandate(connection, seat, seat.mandate) : []),
-    el("div", { class: "row wrap" }, invite, commander),
+    ...(seat.mandate ? mandate(connection, seat, seat.mandate, hasPolicies) : []),
+    scopes(connection, seat),
+    el("div", { class: "row wrap" }, invite, commander, seat.controller === "human" && device, revoke),
   );
 }
 
-function mandate(connection: Connection, seat: Seat, now: Mandate): HTMLElement[] {
+function mandate(connection: Connection, seat: Seat, now: Mandate, hasPolicies: boolean): HTMLElement[] {
   const ref = { team: seat.team, role: seat.role };
   const key = `${seat.team} ${seat.role}`;
   const autonomy = select(AUTONOMY, now.autonomy, { "data-key": `${key} autonomy` });
-  const absent = select(ABSENT, now.whenAbsent, { "data-key": `${key} absent` });
-  for (const control of [autonomy, absent]) {
+  const absent = select(ABSENT.filter(([then]) => hasPolicies || then !== "policy" || now.whenAbsent === then), now.whenAbsent, { "data-key": `${key} absent` });
+  const objectives = objectivesOf(connection.welcome?.game.id ?? "");
+  const objective = select(objectives, String(now.directive.objective ?? ""), { "data-key": `${key} objective` });
+  const hasObjective = objectives.length > 0;
+  for (const control of [autonomy, absent, objective]) {
     control.addEventListener("change", () => {
-      const next = { ...now, autonomy: autonomy.value, whenAbsent: absent.value } as Mandate;
+      const directive = hasObjective ? { ...now.directive, objective: objective.value } : now.directive;
+      const next = { ...now, autonomy: autonomy.value, whenAbsent: absent.value, directive } as Mandate;
       attempt(connection.mandate(ref, next), "The mandate is set.", control);
     });
   }
-  return [field("My agent", autonomy), field("When it is away", absent)];
+  const away = field("When it is away", absent);
+  const wanted = hasObjective ? [field("What I want", objective)] : [];
+  return hasPolicies ? [...wanted, field("My agent", autonomy), away] : [...wanted, away];
+}
+
+/** What the agent may do (§6): a box for each scope that the game has. */
+function scopes(connection: Connection, seat: Seat): HTMLElement {
+  const ref = { team: seat.team, role: seat.role };
+  const granted = new Set(seat.scopes);
+  const boxes = scopesOf(connection.welcome?.game.id ?? "").map(([scope, label]) => {
+    const box = el("input", { type: "checkbox", "data-key": `${seat.team} ${seat.role} scope ${scope}` });
+    box.checked = granted.has(scope);
+    box.addEventListener("change", () => {
+      if (box.checked) granted.add(scope);
+      else granted.delete(scope);
+      attempt(connection.scopes(ref, [...granted]), "The agent's rights are set.");
+    });
+    return el("label", { class: "check" }, box, label);
+  });
+  return el("fieldset", { class: "scopes" }, el("legend", {}, "My agent may"), ...boxes);
 }
 
 function approval(connection: Connection, seat: Seat): HTMLElement | undefined {

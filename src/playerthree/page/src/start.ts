@@ -13,6 +13,8 @@ const STATES: { readonly [state in WaitedFor["state"]]: string } = {
   online: "here, not ready",
   waiting: "preparing",
   absent: "not here yet",
+  stale_policy: "its policy was made for another version of the game",
+  policy_failed: "its policy failed its trial",
 };
 
 /** The card that stands while the match is held. */

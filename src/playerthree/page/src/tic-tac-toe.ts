@@ -59,7 +59,7 @@ class TicTacToe {
       this.#draw(view);
       context.acted(Object.entries(view.controllers).map(([team, controller]) => ({ team, role: "player", controller })));
     });
-    connection.observer.watch("all");
+    connection.observer.watch();
   }
 
   get #mine(): string | undefined {

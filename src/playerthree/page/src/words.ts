@@ -111,6 +111,31 @@ export function isOpen(game: string): boolean {
   return game === "tic-tac-toe";
 }
 
+const SCOPES: readonly (readonly [scope: string, label: string])[] = [
+  ["act", "act"],
+  ["policy", "deploy policies"],
+  ["practice", "practise"],
+  ["publish", "publish policies"],
+  ["say", "answer me"],
+];
+
+/** The scopes that a game has (§6), in words. */
+export function scopesOf(game: string): readonly (readonly [scope: string, label: string])[] {
+  return isOpen(game) ? SCOPES.slice(0, 1) : SCOPES;
+}
+
+/** What an owner may want most of an agent in a game whose mandate says so (§7), in words. */
+export function objectivesOf(game: string): readonly (readonly [objective: string, label: string])[] {
+  if (game !== "agent-command") return [];
+  return [
+    ["balanced", "what it thinks best"],
+    ["economy", "a strong economy"],
+    ["attack", "an attack"],
+    ["defend", "a defence"],
+    ["scout", "scouting"],
+  ];
+}
+
 /** The first letter large. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -138,7 +138,7 @@ class CommandBoard {
         this.#take(view);
         acted(view.sides.flatMap(({ side: team, controllers }) => Object.entries(controllers).map(([role, controller]) => ({ team, role, controller }))));
       });
-      connection.observer.watch("all");
+      connection.observer.watch();
       return;
     }
     const stream = connection.view<RawView>(side);
