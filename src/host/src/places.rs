@@ -200,7 +200,7 @@ mod tests {
         let (here, elsewhere) = (places(1), places(1));
         let (seat, ann) = (Seat::new("red", "ground"), OwnerId("ann".into()));
         let seed = here.seed(7, &seat, &ann);
-        assert_eq!(here.clone().seed(7, &seat, &ann), seed);
+        assert_eq!(here.seed(7, &seat, &ann), seed);
         let others = [
             here.seed(8, &seat, &ann),
             here.seed(7, &Seat::new("red", "air"), &ann),

@@ -223,7 +223,7 @@ mod tests {
         assert!(cores.try_take().is_none());
         assert!(cores.take_within(Duration::ZERO, &tenant, think(1)).is_none());
         let waiting = {
-            let (cores, tenant) = (cores.clone(), tenant.clone());
+            let cores = cores.clone();
             thread::spawn(move || cores.take_within(LONG, &tenant, think(1)).is_some())
         };
         drop(first);
