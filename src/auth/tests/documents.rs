@@ -80,7 +80,7 @@ async fn a_document_that_breaks_a_rule_makes_no_client() {
             "/too-long.json" => Page::found(&padded(LONGEST + 1)),
             "/moved.json" => Page::moved("https://app.example/good.json"),
             "/other.json" => Page::found(&self::document().to_string()),
-            "/slow.json" => Page::Dribbling,
+            "/slow.json" => Page::Dribbling(document.to_string()),
             _ => Page::missing(),
         }
     })

@@ -240,6 +240,23 @@ async fn calls_and_waits_in_flight_are_bounded_apart() {
     mounted.call(ADA, "echo", json!({})).await.structured();
 }
 
+// §4: a call that is held tells its progress like a game's.
+#[tokio::test(start_paused = true)]
+async fn a_long_call_with_a_token_tells_its_progress() {
+    let mounted = Mounted::new();
+    let mut meta = support::meta();
+    meta["progressToken"] = json!("p");
+    let params = json!({ "name": "hold", "arguments": {}, "_meta": meta });
+    let letting_go = async {
+        tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+        mounted.go.notify_waiters();
+    };
+    let (answer, ()) =
+        tokio::join!(mounted.send("/box/mcp", Post::new(ADA, "tools/call", params)), letting_go);
+    assert_eq!(answer.structured()["who"], "ada");
+    assert_eq!(answer.text.matches("notifications/progress").count(), 2, "{}", answer.text);
+}
+
 #[tokio::test]
 async fn a_stop_ends_calls_in_flight_and_lets_no_new_one_in() {
     let mounted = Mounted::new();

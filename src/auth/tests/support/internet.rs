@@ -25,8 +25,8 @@ const KEY: &[u8] = include_bytes!("app.example.key");
 pub enum Page {
     /// These bytes, and the end.
     Whole(String),
-    /// A body that goes on by a byte now and then for as long as anybody reads.
-    Dribbling,
+    /// This body after a minute of spaces, one now and then.
+    Dribbling(String),
 }
 
 impl Page {
@@ -122,12 +122,16 @@ async fn serve(stream: TcpStream, tls: TlsAcceptor, pages: Arc<Pages>) {
             _ = stream.write_all(answer.as_bytes()).await;
             _ = stream.shutdown().await;
         }
-        Page::Dribbling => {
-            let mut part = &b"HTTP/1.1 200 OK\r\n\r\n{"[..];
-            while stream.write_all(part).await.is_ok() && stream.flush().await.is_ok() {
+        Page::Dribbling(body) => {
+            _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
+            for _ in 0..600 {
+                if stream.write_all(b" ").await.is_err() || stream.flush().await.is_err() {
+                    return;
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
-                part = b" ";
             }
+            _ = stream.write_all(body.as_bytes()).await;
+            _ = stream.shutdown().await;
         }
     }
 }
