@@ -40,7 +40,8 @@ test("units are drawn between the places of two versions", async () => {
   await tab.page.evaluate(() => (globalThis.drawn.length = 0));
   const from = match.views.length;
   assert.deepEqual(await match.act("ground", { kind: "move", units: [soldier.id], ...goal }), ["ok"]);
-  const { view } = await match.until(({ units }) => units.some(({ id, order, x }) => id === soldier.id && order === "idle" && Math.abs(x - soldier.x) > 150));
+  const isThere = ({ id, order, x }) => id === soldier.id && order === "idle" && Math.abs(x - soldier.x) > 150;
+  const { view } = await match.until(({ units }) => units.some(isThere));
   await tab.page.waitForFunction((tick) => Number(document.querySelector(".map").dataset.tick) >= tick, view.tick);
   const scale = await tab.page.evaluate(() => document.querySelector(".map").width) / (map.size * map.tile);
   const places = match.views.slice(from).map((version) => version.view.units.find(({ id }) => id === soldier.id).x);

@@ -203,7 +203,8 @@ function resultCard(match: LiveMatch, welcome: Welcome): HTMLElement {
     card.dataset.outcome = outcome;
     const again = el("button", { type: "button", class: "primary", "data-key": "again" }, "Play again");
     again.addEventListener("click", () => void playAgain(again, match, welcome.game.id));
-    fill(card, el("h2", {}, OUTCOMES[outcome] ?? capital(outcome)), el("div", { class: "row" }, again, el("a", { class: "button", href: "#/" }, "All matches")));
+    const others = el("a", { class: "button", href: "#/" }, "All matches");
+    fill(card, el("h2", {}, OUTCOMES[outcome] ?? capital(outcome)), el("div", { class: "row" }, again, others));
   };
   connection.on("status", draw);
   draw(connection.status);

@@ -14,7 +14,7 @@ import { Orders } from "./orders.js";
 import { overview } from "./overview.js";
 import { inspect, members, Panel } from "./panel.js";
 import { siteProblem } from "./placement.js";
-import { SceneReader, tileOf, type Place, type RawView, type Scene } from "./scene.js";
+import { SceneReader, tileOf, type Place, type RawView, type Scene, type Standing } from "./scene.js";
 import { Score, summary, type Report } from "./score.js";
 import { Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
@@ -43,7 +43,11 @@ class CommandBoard {
   readonly #spoken = el("p", { class: "spoken", role: "status", "aria-live": "polite" });
   readonly #inspected = el("p", { class: "chosen", role: "status" });
   readonly #end = el("div", { class: "end" });
-  readonly #follower = el("button", { type: "button", class: "small", "aria-label": "Follow the action", title: "Follow the action", "aria-pressed": "false" }, "◎");
+  readonly #follower = el(
+    "button",
+    { type: "button", class: "small", "aria-label": "Follow the action", title: "Follow the action", "aria-pressed": "false" },
+    "◎",
+  );
   readonly #score = new Score();
   readonly #gauges: Gauges;
   readonly #commander: Commander;
@@ -136,7 +140,9 @@ class CommandBoard {
       connection.observer.onFrame((frame) => {
         const view = frame.world as unknown as RawView;
         this.#take(view);
-        acted(view.sides.flatMap(({ side: team, controllers }) => Object.entries(controllers).map(([role, controller]) => ({ team, role, controller }))));
+        const of = ({ side: team, controllers }: Standing) =>
+          Object.entries(controllers).map(([role, controller]) => ({ team, role, controller }));
+        acted(view.sides.flatMap(of));
       });
       connection.observer.watch();
       return;

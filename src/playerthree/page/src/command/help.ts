@@ -25,9 +25,13 @@ export function help(plays: boolean): HTMLElement {
   const [mouse, touch] = plays
     ? [
         "Click or drag to select, double-click for all of a kind. Right-click to move, attack or gather. Scroll to zoom.",
-        "Tap a unit, then tap where it should go, what to attack or which alloy to gather. Drag to select several, hold for all of a kind. Two fingers move the map.",
+        "Tap a unit, then tap where it should go, what to attack or which alloy to gather. Drag to select several, hold for " +
+          "all of a kind. Two fingers move the map.",
       ]
-    : ["Drag to move the map, scroll to look closer, click to see what something is.", "Drag to move the map, pinch to look closer, tap to see what something is."];
+    : [
+        "Drag to move the map, scroll to look closer, click to see what something is.",
+        "Drag to move the map, pinch to look closer, tap to see what something is.",
+      ];
   const keys = (plays ? PLAYER_KEYS : WATCHER_KEYS).map(([key, text]) => el("li", {}, el("kbd", {}, key), ` ${text}`));
   return el(
     "div",

@@ -6,7 +6,10 @@ export type Wish =
   | { readonly kind: "use"; readonly add: boolean }
   | { readonly kind: "zoom"; readonly factor: number }
   | { readonly kind: "store" | "recall"; readonly digit: string }
-  | { readonly kind: "cancel" | "all" | "advance" | "stop" | "idle" | "army" | "home" | "newest" | "tell" };
+  | { readonly kind: Plain };
+
+/** Wishes that say everything by their name. */
+type Plain = "cancel" | "all" | "advance" | "stop" | "idle" | "army" | "home" | "newest" | "tell";
 
 const STEPS: { readonly [key: string]: readonly [number, number] } = {
   ArrowUp: [0, -1],
@@ -15,7 +18,7 @@ const STEPS: { readonly [key: string]: readonly [number, number] } = {
   ArrowRight: [1, 0],
 };
 
-const PLAIN: { readonly [key: string]: Extract<Wish["kind"], "cancel" | "all" | "advance" | "stop" | "idle" | "army" | "home" | "newest" | "tell"> } = {
+const PLAIN: { readonly [key: string]: Plain } = {
   escape: "cancel",
   "0": "all",
   a: "advance",

@@ -34,10 +34,11 @@ export class Minimap {
   constructor(actions: MinimapActions) {
     const { element } = this;
     const place = (event: PointerEvent): Place | undefined => {
+      const map = this.#scene?.map;
+      if (!map) return undefined;
       const box = element.getBoundingClientRect();
-      const extent = this.#scene && this.#scene.map.size * this.#scene.map.tile;
-      const inside = (value: number) => Math.min(0.999, Math.max(0, value)) * (extent ?? 0);
-      return extent === undefined ? undefined : { x: inside((event.clientX - box.left) / box.width), y: inside((event.clientY - box.top) / box.height) };
+      const inside = (share: number) => Math.min(0.999, Math.max(0, share)) * map.size * map.tile;
+      return { x: inside((event.clientX - box.left) / box.width), y: inside((event.clientY - box.top) / box.height) };
     };
     element.addEventListener("contextmenu", (event) => event.preventDefault());
     element.addEventListener("pointerdown", (event) => {

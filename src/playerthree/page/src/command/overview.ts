@@ -12,7 +12,8 @@ export function overview(scene: Scene, commander: Commander): string {
   const place = nearest && tileOf(scene.map, nearest);
   const seen = place ? `${counted(enemies)}, one at column ${place.col + 1}, row ${place.row + 1}` : "none";
   const idle = commander.orders.mine(scene).filter(({ order }) => order === "idle").length;
-  return `Alloy ${scene.alloy ?? 0}, energy ${scene.energy ?? 0}. Yours: ${counted(of(scene, side))}; ${idle} idle. Enemies in sight: ${seen}. ${left}`;
+  const stock = `Alloy ${scene.alloy ?? 0}, energy ${scene.energy ?? 0}.`;
+  return `${stock} Yours: ${counted(of(scene, side))}; ${idle} idle. Enemies in sight: ${seen}. ${left}`;
 }
 
 function of(scene: Scene, side: string): Entity[] {

@@ -119,7 +119,8 @@ export class Panel {
   }
 
   #picker(kind: string, scene: Scene): HTMLElement {
-    const button = el("button", { type: "button", class: "small", "data-kind": kind, title: `Only the ${kind}s` }, icon(kind, scene.side ?? ""), el("span", {}));
+    const props = { type: "button", class: "small", "data-kind": kind, title: `Only the ${kind}s` };
+    const button = el("button", props, icon(kind, scene.side ?? ""), el("span", {}));
     button.addEventListener("click", () => this.#commander.select(this.#commander.units().filter((unit) => unit.kind === kind)));
     return button;
   }
