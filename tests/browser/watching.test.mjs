@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { quiet } from "../lib/battlefield.mjs";
 import { Tab, launch } from "../lib/browser.mjs";
 import { person, startPlayerThree } from "../lib/playerthree.mjs";
+import { eventually } from "../lib/rooms.mjs";
 
 let server;
 let browser;
@@ -147,4 +148,25 @@ test("the end of a match is summed up for a player and for an observer", async (
   assert.equal(await observer.page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "a phone scrolls down alone");
   for (const tab of [player, observer]) assert.deepEqual(tab.faults, []);
   await Promise.all([match.room.leave(), player.close(), observer.close()]);
+});
+
+/** §20.9: whoever looks through the eyes of a side sees its fog, whatever they saw before. */
+test("an observer who changes to the eyes of a side is shown nothing else any more", async () => {
+  const { match, map } = await quiet(await person(server, "Ann"), { private: true, observerDelayMs: 0 });
+  const { ticket } = await match.do("inviteObserver", {});
+  const olga = await Tab.open(browser, server);
+  await olga.logIn("Olga");
+  await olga.page.goto(`${server.url}/#/observe/${match.room.roomId}/${ticket}`);
+  await olga.see(".map[data-tick]");
+  const base = map.starts.find(({ side }) => side === "blue");
+  const where = (canvas) => [canvas, base.x, base.y, map.size * map.tile];
+  await olga.page.waitForFunction(bluePixels, where(".map"));
+  assert.equal(await olga.page.isVisible('[data-gauge="alloy"]'), false, "nobody's purse is one's own");
+  await olga.page.selectOption('[data-key="perspective"]', "red");
+  await olga.see('[data-gauge="alloy"]');
+  for (const canvas of [".map", ".minimap"]) {
+    await eventually(async () => (await olga.page.evaluate(bluePixels, where(canvas))) === 0, `blue's base is not on ${canvas}`);
+  }
+  assert.deepEqual(olga.faults, []);
+  await Promise.all([match.room.leave(), olga.close()]);
 });

@@ -54,7 +54,7 @@ class CommandBoard {
   readonly #panel: Panel;
   readonly #minimap: Minimap;
   readonly #timeline = new Timeline((moment) => this.#lookAt(moment));
-  readonly #chronicle = new Chronicle();
+  #chronicle = new Chronicle();
   readonly #reader: SceneReader;
   readonly #stage: Stage;
   readonly element: HTMLElement;
@@ -72,10 +72,10 @@ class CommandBoard {
 
   constructor(context: BoardContext) {
     this.#context = context;
-    this.#plays = context.welcome.as === "player";
+    this.#plays = context.welcome.seat !== undefined;
     const observes = context.side === undefined;
     this.#reader = new SceneReader(Object.values(context.welcome.alliances ?? {}));
-    this.#gauges = new Gauges(!observes, !observes && this.#score.element);
+    this.#gauges = new Gauges(!observes && this.#score.element);
     this.#commander = new Commander(new Orders(context), this.#plays, {
       changed: () => this.#show(),
       ordered: (at, meaning) => this.#mark(at, meaning),
@@ -156,7 +156,9 @@ class CommandBoard {
   #take(view: RawView): void {
     const scene = this.#reader.read(view);
     if (!scene) return;
-    const isFirst = this.#scene === undefined;
+    // An observer may change over to other eyes, which know another past.
+    const isFirst = this.#scene === undefined || this.#scene.side !== scene.side;
+    if (isFirst) this.#chronicle = new Chronicle();
     this.#scene = scene;
     this.#commander.take(scene);
     this.#goals = this.#commander.orders.goals(scene);

@@ -39,9 +39,9 @@ export class Orders {
   /** The roles that this person holds on the side, and may command. */
   roles(): ReadonlySet<string> {
     const { connection, welcome, side } = this.#context;
-    if (welcome.as !== "player") return new Set();
+    if (!welcome.seat) return new Set();
     const own = connection.seats.filter((seat) => seat.team === side && isOwn(seat)).map((seat) => seat.role);
-    return new Set(welcome.seat ? [welcome.seat.role, ...own] : own);
+    return new Set([welcome.seat.role, ...own]);
   }
 
   /** The side's own units that this person may command. */

@@ -23,11 +23,11 @@ const NARROW = 480;
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly camera = new Camera();
-  readonly sight = new Sight();
   readonly #painter: Painter;
-  readonly #actors = new Actors();
-  readonly #playhead = new Playhead();
-  readonly #fog = new Fog();
+  #sight = new Sight();
+  #actors = new Actors();
+  #playhead = new Playhead();
+  #fog = new Fog();
   readonly #resizing = new ResizeObserver(() => this.#resize());
   readonly #stopPalette = onPaletteChange(() => this.redraw());
   readonly #hand: () => Hand;
@@ -46,6 +46,11 @@ export class Stage {
     this.#resizing.observe(this.canvas);
   }
 
+  /** What the watched side sees and has seen. */
+  get sight(): Sight {
+    return this.#sight;
+  }
+
   close(): void {
     cancelAnimationFrame(this.#frame);
     this.#resizing.disconnect();
@@ -54,15 +59,24 @@ export class Stage {
 
   take(scene: Scene): void {
     const isFirst = this.#scene === undefined;
+    // Other eyes have seen other things.
+    if (!isFirst && this.#scene?.side !== scene.side) this.#forget();
     this.#scene = scene;
     this.#takenAt = performance.now();
     this.#playhead.take(scene.tick);
     this.#actors.update(scene);
-    this.sight.update(scene);
-    this.#fog.update(this.sight.tiles);
+    this.#sight.update(scene);
+    this.#fog.update(this.#sight.tiles);
     this.canvas.dataset.tick = String(scene.tick);
     if (isFirst) this.#resize();
     this.redraw();
+  }
+
+  #forget(): void {
+    this.#sight = new Sight();
+    this.#actors = new Actors();
+    this.#playhead = new Playhead();
+    this.#fog = new Fog();
   }
 
   /** Starts with a closer look at a place. */
@@ -108,7 +122,7 @@ export class Stage {
     const actors = this.#actors.at(tick);
     const effects = this.#actors.effects.at(tick);
     const fog = scene.side === undefined ? undefined : this.#fog;
-    const { remembered } = this.sight;
+    const { remembered } = this.#sight;
     this.#painter.draw({ scene, actors, effects, remembered, fog, hand: this.#hand(), tick, now }, this.camera);
     this.#drew(now);
   }
