@@ -113,7 +113,7 @@ test("a finger selects with a tap, orders with a tap, takes several with a drag 
   await touch("touchEnd");
   // The one that is on its way may have been in the box still.
   await tab.see('.chosen:has-text("workers")');
-  await tab.page.locator('button:text-is("Deselect")').tap();
+  await tab.click('button:text-is("Deselect")');
   await tab.see('.chosen:has-text("Nothing selected")');
   await touch("touchStart", await pixel(tab, map, resting[0]));
   await tab.see('.chosen:has-text("4 workers")');

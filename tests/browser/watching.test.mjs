@@ -59,15 +59,23 @@ test("units are drawn between the places of two versions", async () => {
   await Promise.all([match.room.leave(), tab.close()]);
 });
 
-/** How many pixels of a side's blue are in a canvas around a place. */
-function bluePixels([selector, x, y, extent]) {
+/** How many pixels of blue's or green's colour are in a canvas around a place. */
+function pixelsOf([side, selector, x, y, extent]) {
   const canvas = document.querySelector(selector);
   const scale = canvas.width / extent;
   const [left, top, edge] = [(x - 100) * scale, (y - 100) * scale, 200 * scale].map(Math.round);
-  const { data } = canvas.getContext("2d").getImageData(left, top, edge, edge);
-  let blue = 0;
-  for (let index = 0; index < data.length; index += 4) if (data[index + 2] > 180 && data[index] < 110) blue += 1;
-  return blue;
+  // A copy is read, because the page's own canvas is not made for it.
+  const copy = document.createElement("canvas");
+  copy.width = copy.height = edge;
+  const pen = copy.getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, left, top, edge, edge, 0, 0, edge, edge);
+  const { data } = pen.getImageData(0, 0, edge, edge);
+  const isBlue = (red, green, blue) => blue > 180 && red < 110;
+  const isGreen = (red, green, blue) => green > 150 && red < 80 && blue < 130;
+  const is = side === "blue" ? isBlue : isGreen;
+  let count = 0;
+  for (let index = 0; index < data.length; index += 4) if (is(data[index], data[index + 1], data[index + 2])) count += 1;
+  return count;
 }
 
 /** §15: fog. What a side does not see is neither drawn nor anywhere in its page. */
@@ -84,25 +92,14 @@ test("nothing unseen is drawn or in the document", async () => {
   const base = map.starts.find(({ side }) => side === "blue");
   const extent = map.size * map.tile;
   for (const canvas of [".map", ".minimap"]) {
-    assert.ok((await blue.page.evaluate(bluePixels, [canvas, base.x, base.y, extent])) > 10, `blue sees its base on ${canvas}`);
-    assert.equal(await red.page.evaluate(bluePixels, [canvas, base.x, base.y, extent]), 0, `red sees nothing there on ${canvas}`);
+    assert.ok((await blue.page.evaluate(pixelsOf, ["blue", canvas, base.x, base.y, extent])) > 10, `blue sees its base on ${canvas}`);
+    assert.equal(await red.page.evaluate(pixelsOf, ["blue", canvas, base.x, base.y, extent]), 0, `red sees nothing there on ${canvas}`);
   }
   const text = await red.page.content();
   assert.equal(/e_\d+/.test(text.replaceAll(/data-[a-z]+="[^"]*"/g, "")), false, "no id of a unit stands in the document");
   for (const tab of [red, blue]) assert.deepEqual(tab.faults, []);
   await Promise.all([room.leave(), red.close(), blue.close()]);
 });
-
-/** How many pixels of green's colour are in a canvas around a place. */
-function greenPixels([x, y, extent]) {
-  const canvas = document.querySelector(".map");
-  const scale = canvas.width / extent;
-  const [left, top, edge] = [(x - 100) * scale, (y - 100) * scale, 200 * scale].map(Math.round);
-  const { data } = canvas.getContext("2d").getImageData(left, top, edge, edge);
-  let green = 0;
-  for (let index = 0; index < data.length; index += 4) if (data[index + 1] > 150 && data[index] < 80 && data[index + 2] < 130) green += 1;
-  return green;
-}
 
 /** §10: allies see together, and the page tells who they are. */
 test("an ally's ground is seen, and the ally is named", async () => {
@@ -112,7 +109,7 @@ test("an ally's ground is seen, and the ally is named", async () => {
   await tab.see('.standing[aria-label="green"]:has-text("ally")');
   assert.equal(await tab.page.locator('.standing:has-text("ally")').count(), 1);
   const base = map.starts.find(({ side }) => side === "green");
-  await tab.page.waitForFunction(greenPixels, [base.x, base.y, map.size * map.tile]);
+  await tab.page.waitForFunction(pixelsOf, ["green", ".map", base.x, base.y, map.size * map.tile]);
   assert.deepEqual(tab.faults, []);
   await Promise.all([match.room.leave(), tab.close()]);
 });
@@ -159,13 +156,13 @@ test("an observer who changes to the eyes of a side is shown nothing else any mo
   await olga.page.goto(`${server.url}/#/observe/${match.room.roomId}/${ticket}`);
   await olga.see(".map[data-tick]");
   const base = map.starts.find(({ side }) => side === "blue");
-  const where = (canvas) => [canvas, base.x, base.y, map.size * map.tile];
-  await olga.page.waitForFunction(bluePixels, where(".map"));
+  const where = (canvas) => ["blue", canvas, base.x, base.y, map.size * map.tile];
+  await olga.page.waitForFunction(pixelsOf, where(".map"));
   assert.equal(await olga.page.isVisible('[data-gauge="alloy"]'), false, "nobody's purse is one's own");
   await olga.page.selectOption('[data-key="perspective"]', "red");
   await olga.see('[data-gauge="alloy"]');
   for (const canvas of [".map", ".minimap"]) {
-    await eventually(async () => (await olga.page.evaluate(bluePixels, where(canvas))) === 0, `blue's base is not on ${canvas}`);
+    await eventually(async () => (await olga.page.evaluate(pixelsOf, where(canvas))) === 0, `blue's base is not on ${canvas}`);
   }
   assert.deepEqual(olga.faults, []);
   await Promise.all([match.room.leave(), olga.close()]);

@@ -36,7 +36,7 @@ const CLICK = 7;
 const DOUBLE_MS = 350;
 const DOUBLE = 24;
 /** A finger that rests this long means all of a kind, in milliseconds. */
-const LONG_MS = 480;
+const LONG_MS = 550;
 
 interface Pressed {
   readonly start: Place;
