@@ -111,6 +111,23 @@ test("a stranger with a human token plays its side for good, and none that they 
   await Promise.all([observer.leave(), bob.room.leave(), ann.room.leave()]);
 });
 
+/** A seat is promised with its reservation (PROTOCOL.md "Joining a match"). */
+test("a seat that is promised to somebody on their way is taken by nobody else", async () => {
+  const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground" });
+  const bob = await person(server, "Bob");
+  const answer = await fetch(`${server.url}/matchmake/joinById/${ann.room.roomId}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${bob.auth.token}` },
+    body: JSON.stringify({ team: "red", role: "air" }),
+  });
+  const reservation = await answer.json();
+  assert.equal((await ann.ask("mint", { role: "air" })).code, "forbidden");
+  assert.equal((await ann.ask("assign", { role: "air", kind: "hold" })).code, "forbidden");
+  const joined = new InMatch(await bob.consumeSeatReservation(reservation));
+  assert.deepEqual((await joined.inbox.next("playerthree:welcome")).seat, { team: "red", role: "air" });
+  await Promise.all([joined.room.leave(), ann.room.leave()]);
+});
+
 test("a seat's person is there while any client of theirs is", async () => {
   const ann = await create("Ann", "agent-command", { ...duel, team: "red", role: "ground", hold: true });
   const bob = await seat("Bob", ann, { team: "blue", role: "ground" });

@@ -325,6 +325,10 @@ async fn players_observe_their_own_side_alone_until_they_are_out_of_play() {
     assert_eq!(foe.ask("tell", tell.clone()).await["ok"], true);
     let bob = bob.enter(&foe, json!({ "as": "observer" })).await.unwrap();
     assert_eq!(foe.ask("tell", tell).await["code"], "forbidden");
+    // Nor does he put anything into a seat of another side.
+    for seat in [json!({ "team": "red", "role": "air" }), json!({ "role": "air" })] {
+        assert_eq!(foe.ask("mint", seat).await["code"], "forbidden");
+    }
     bob.client.leave().await;
 }
 

@@ -59,7 +59,7 @@ async fn host(context: &Arc<Context>, watchers: &mut JoinSet<()>) -> Result<()> 
     let mut phase = context.phase.clone();
     loop {
         tokio::select! {
-            happening = link.next() => still_open(happening?)?,
+            happening = link.next() => still_open(&happening?)?,
             _ = phase.wait_for(|phase| *phase == Phase::Done) => return Ok(()),
         }
     }
@@ -72,7 +72,7 @@ async fn invitation(link: &mut Link) -> Result<Value> {
         let answer = loop {
             match link.next().await? {
                 Happening::Answer(answer) if answer.seq == seq => break answer.result,
-                other => still_open(other)?,
+                other => still_open(&other)?,
             }
         };
         match answer {
@@ -83,9 +83,9 @@ async fn invitation(link: &mut Link) -> Result<Value> {
     }
 }
 
-fn still_open(happening: Happening) -> Result<()> {
+fn still_open(happening: &Happening) -> Result<()> {
     match happening {
-        Happening::Room(Event::Closed { code }) => Err(Error::Closed { code }),
+        Happening::Room(Event::Closed { code }) => Err(Error::Closed { code: *code }),
         _ => Ok(()),
     }
 }
