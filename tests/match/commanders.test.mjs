@@ -42,6 +42,7 @@ test("a commander waits, is seated, gets ready, plays, and its rotated token is 
   await red.do("assign", { role: "air", kind: "agent", commander: id });
   const { structuredContent: seated } = await seating.result;
   assert.deepEqual([seated.phase, seated.seat], ["lobby", { team: "red", role: "air" }]);
+  assert.deepEqual([seated.match.size, seated.match.maxTicks], [32, 9000], "the game says what will be played");
   await assert.rejects(falcon.tool("game_act", { intents: [{ kind: "stop", units: [] }] }), /paused/);
   assert.equal((await falcon.tool("game_ready")).you.ready, true);
 

@@ -90,3 +90,18 @@ test("a practice under way fills its owner's places, and a scope that is taken a
   await assert.rejects(air.tool("practice_run", long.arguments), /out_of_scope/);
   await air.close();
 });
+
+/** §13, and what a newcomer may do first: the skill's example as it is beats the weakest bots, whatever place the seed draws. */
+test("an example of the served skill beats the weakest bots in a practice", async () => {
+  const duel = { teams: ["red", "blue"], team: "red", role: "ground", private: true };
+  const match = new InMatch(await (await person(server, "Dan")).create("agent-command", duel));
+  const { token } = await match.do("mint", { team: "red", role: "air" });
+  const air = await agent(server, token);
+  const artifact = { runtime: "js", code: "", include: ["agent-command-strategy/policies/air.js"] };
+  for (const seed of [5, 6]) {
+    const result = await air.tool("practice_run", { opponent: "recruit", ticks: 9_000, seed, artifact });
+    assert.deepEqual([result.outcome, result.policy.errors], ["win", 0], JSON.stringify(result));
+  }
+  await air.close();
+  await match.room.leave();
+});

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { InMatch, executable, person, startPlayerThree } from "../lib/playerthree.mjs";
 
 /** Runs `playerthree replay` and returns its exit status and what it printed. */
@@ -55,4 +56,17 @@ test("a match leaves a replay for its operator, which verifies and is nobody els
   const refused = await replay("verify", file);
   assert.equal(refused.status, 1);
   assert.match(refused.err, /playerthree\/replay: the outcome of [xo] differs/);
+});
+
+/** §10: equal inputs give equal states in every build. The golden states are those of a debug build; this program ships. */
+test("the program that ships comes to the golden states", async () => {
+  const golden = (name) => fileURLToPath(new URL(`../../src/session/tests/golden/${name}`, import.meta.url));
+  for (const name of ["agent-command", "agent-command-duel", "tic-tac-toe"]) {
+    const states = (await readFile(golden(`${name}.states.txt`), "utf8")).trimEnd().split("\n");
+    const [ticks, state] = states.at(-1).split(" ");
+    const verdict = await replay("verify", golden(`${name}.replay.json`), "--json");
+    assert.equal(verdict.status, 0, verdict.err);
+    const shown = JSON.parse(verdict.out);
+    assert.deepEqual([shown.ticks, shown.state.slice(0, state.length)], [Number(ticks), state], name);
+  }
 });

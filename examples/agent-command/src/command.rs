@@ -165,7 +165,8 @@ impl World {
             return Err("blocked");
         }
         self.check_means(by, kind)?;
-        self.order_all(by.side, &units, Order::Build { kind, site });
+        let reserve = by.limits.reserve_alloy.unwrap_or(0);
+        self.order_all(by.side, &units, Order::Build { kind, site, reserve });
         Ok(())
     }
 
@@ -202,7 +203,7 @@ impl World {
         }
         self.check_means(by, kind)?;
         let side = &mut self.sides[by.side];
-        side.pay(kind);
+        side.pay(kind, 0);
         let maker = &mut side.buildings[index];
         if maker.queue.is_empty() {
             maker.remaining = kind.stats().ticks;

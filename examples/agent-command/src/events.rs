@@ -138,6 +138,11 @@ impl Log {
         self.events.push_back(event);
     }
 
+    /// The tick of the newest report of being under fire, for debug views; zero before the first.
+    pub(crate) fn last_alarm(&self) -> u64 {
+        self.last_alarm
+    }
+
     /// Events newer than `since`, oldest first.
     pub(crate) fn since(&self, since: i64) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(move |event| i64::try_from(event.tick).is_ok_and(|tick| tick > since))

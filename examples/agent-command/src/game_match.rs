@@ -22,8 +22,11 @@ pub(crate) struct AgentCommandMatch {
 impl AgentCommandMatch {
     pub(crate) fn new(setup: &Setup) -> Result<Self, CannotCreate> {
         let parties = parties(setup)?;
-        if !(2..=4).contains(&setup.teams.len()) || parties.len() < 2 {
-            return Err(CannotCreate("a match needs two to four sides, not all of them allied"));
+        let allied: usize = parties.iter().map(Vec::len).sum();
+        if !(2..=4).contains(&setup.teams.len()) || parties.len() < 2 || allied != setup.teams.len() {
+            return Err(CannotCreate(
+                "a match needs two to four sides, each in one alliance or all alone, and not all of them allied",
+            ));
         }
         let options = Options::read(setup.options.as_ref())?;
         let world = World::new(setup.seed, &options, &setup.teams, &parties);
@@ -118,6 +121,10 @@ impl GameMatch for AgentCommandMatch {
         self.seat(seat).map(|(side, role)| self.world.match_data(side, role))
     }
 
+    fn lobby(&self) -> Option<Value> {
+        Some(self.world.lobby())
+    }
+
     fn debug_view(&self) -> Option<Value> {
         Some(self.world.debug_view())
     }
@@ -136,11 +143,12 @@ impl GameMatch for AgentCommandMatch {
     }
 
     fn end(&mut self, outcomes: &BTreeMap<Name, Outcome>, ranks: &BTreeMap<Name, u32>) {
-        for (team, outcome) in outcomes {
-            if let Some(side) = self.world.side_index(team) {
-                self.world.declare(side, *outcome, ranks.get(team).copied());
-            }
-        }
+        let sides: Vec<_> =
+            outcomes.iter().map(|(team, outcome)| (self.world.side_index(team), team, outcome)).collect();
+        let known = sides
+            .into_iter()
+            .filter_map(|(side, team, outcome)| Some((side?, *outcome, ranks.get(team).copied())));
+        self.world.declare(known);
     }
 
     fn signal_limits(&self) -> MatchSignals {

@@ -50,6 +50,11 @@ fn topics() -> Vec<Topic> {
             include_str!("knowledge/map.md"),
         ),
         topic(
+            "refusals",
+            "Every gameCode: why an intent is refused, and what to do.",
+            include_str!("knowledge/refusals.md"),
+        ),
+        topic(
             "policies",
             "How to write a policy for a seat of this game.",
             include_str!("knowledge/policies.md"),
@@ -204,7 +209,7 @@ pub(crate) fn manifest() -> Manifest {
     let generated = signal_members(&names(ROLES), &signals, &requests::LIMITS);
     Manifest {
         id: "agent-command".into(),
-        version: "2".into(),
+        version: "3".into(),
         title: "Agent Command".into(),
         doc: include_str!("knowledge/rules.md").into(),
         tick_rate: 10,

@@ -3,9 +3,10 @@
 //! Every fogged shape is built from [`World::sees`] and the side's own state, and lists strangers by id, so that
 //! neither content nor order tells of anything hidden.
 
+use crate::events::{Event, Happening};
 use crate::kinds::{BUILDINGS, Kind, Role, TILE, UNITS};
 use crate::map::Point;
-use crate::schema::VIEW_EVENTS;
+use crate::schema::{SIDES, VIEW_EVENTS};
 use crate::world::{Building, Id, Side, Unit, World};
 use playerthree_game::Outcome;
 use serde_json::{Map, Value, json};
@@ -121,7 +122,12 @@ impl World {
             members.insert("controllers".into(), Value::Object(controllers.collect()));
             Value::Object(members)
         };
-        self.sides.iter().map(standing).collect()
+        self.declared().map(standing).collect()
+    }
+
+    /// The sides in the order of the manifest.
+    fn declared(&self) -> impl Iterator<Item = &Side> {
+        SIDES.iter().filter_map(|name| self.sides.iter().find(|side| *side.name == **name))
     }
 
     /// Own things in order of production, then everybody else's by id.
@@ -194,9 +200,15 @@ impl World {
             let at = self.map.start(side.corner).centre();
             json!({ "side": *side.name, "x": at.x, "y": at.y })
         };
-        members.insert("starts".into(), self.sides.iter().map(start).collect());
+        members.insert("starts".into(), self.declared().map(start).collect());
         members.insert("kinds".into(), UNITS.into_iter().chain(BUILDINGS).map(kind).collect());
         members
+    }
+
+    /// What everybody may know before the match starts.
+    pub(crate) fn lobby(&self) -> Value {
+        let sides: Vec<&str> = self.declared().map(|side| &*side.name).collect();
+        json!({ "size": self.map.size(), "maxTicks": self.max_ticks, "sides": sides })
     }
 
     /// The data that a seat starts from.
@@ -233,7 +245,26 @@ impl World {
         view.insert("buildings".into(), buildings.collect());
         view.insert("patches".into(), self.patches.clone().into());
         view.insert("sides".into(), self.standings(economy));
+        view.insert("events".into(), self.open_events());
         Value::Object(view)
+    }
+
+    /// The newest events for whoever may know all: each side's of its own things, and what everybody was told.
+    fn open_events(&self) -> Value {
+        let own = self.sides.iter().flat_map(|side| {
+            let own =
+                side.log.newest(VIEW_EVENTS).filter(|event| event.what.is_some() && event.side.is_none());
+            own.map(|event| event.clone().side(&side.name))
+        });
+        let public = self.sides.iter().take(1).flat_map(|side| {
+            let newest = side.log.newest(VIEW_EVENTS);
+            newest
+                .filter(|event| matches!(event.happening, Happening::Eliminated | Happening::Ended))
+                .cloned()
+        });
+        let mut events: Vec<Event> = own.chain(public).collect();
+        events.sort_by_key(|event| event.tick);
+        events.iter().skip(events.len().saturating_sub(VIEW_EVENTS)).map(Event::to_value).collect()
     }
 
     pub(crate) fn report(&self, viewer: usize) -> Value {
@@ -263,12 +294,14 @@ impl World {
                 "units": side.units.iter().map(debug_unit).collect::<Vec<_>>(),
                 "buildings": side.buildings.iter().map(debug_building).collect::<Vec<_>>(),
                 "events": side.log.since(-1).map(|event| event.to_value()).collect::<Vec<_>>(),
+                "alarm": side.log.last_alarm(),
                 "ids": side.id_state().to_string(),
             })
         };
-        let party = |party: &crate::world::Party| json!({ "outcome": outcome(party.outcome), "rank": party.rank, "patches": party.patches });
+        let party = |party: &crate::world::Party| json!({ "outcome": outcome(party.outcome), "rank": party.rank, "contact": party.contact, "patches": party.patches });
         json!({
             "tick": self.tick,
+            "maxTicks": self.max_ticks,
             "patches": self.patches,
             "sides": self.sides.iter().map(side).collect::<Vec<_>>(),
             "parties": self.parties.iter().map(party).collect::<Vec<_>>(),

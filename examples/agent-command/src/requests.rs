@@ -4,9 +4,9 @@ use crate::schema::coordinate;
 use playerthree_game::{Fields, Schema, SignalKind, SignalLimits, SignalSkill, Signals, t};
 use std::sync::Arc;
 
-/// Limits of one commander.
+/// Limits of one commander. A building asked for can be saved for, begun and finished before the request expires.
 pub(crate) const LIMITS: SignalLimits =
-    SignalLimits { per_second: 0.5, burst: 4, max_open: 3, ttl_ticks: 300, keep_ticks: 50 };
+    SignalLimits { per_second: 0.5, burst: 4, max_open: 3, ttl_ticks: 600, keep_ticks: 50 };
 
 fn names<const N: usize>(list: [&str; N]) -> Vec<Arc<str>> {
     list.map(Into::into).to_vec()

@@ -130,14 +130,23 @@ fn standings(more: impl IntoIterator<Item = Field>) -> Schema {
         .doc("Every side of the match and who plays its seats.")
 }
 
+const HAPPENINGS: &str = "produced: your unit left its maker. built: your building works now. blocked: your worker could not \
+    start a building, for want of means or of room. depleted: a patch in sight is empty. attacked: something of yours is \
+    under fire (told every 30 ticks at most). contact: enemies came in sight after a time without any. lost: something of \
+    yours was destroyed. destroyed: an enemy's was, in your sight. eliminated: a side is out. ended: the match is over.";
+
 /// One visible event.
 pub(crate) fn event() -> Schema {
     t::obj([
         ("tick", tick()),
-        ("kind", t::literals(KINDS)),
+        ("kind", t::literals(KINDS).doc(HAPPENINGS)),
         ("id", t::opt(entity()).doc("The unit or building concerned.")),
         ("what", t::opt(any_kind()).doc("What the event is about.")),
-        ("side", t::opt(side()).doc("Whose it is; absent when it is yours.")),
+        (
+            "side",
+            t::opt(side())
+                .doc("Whose it is; absent when it is yours, but always told of a side that is eliminated."),
+        ),
         ("x", t::opt(coordinate()).doc("Where it happened, in points.")),
         ("y", t::opt(coordinate()).doc("Where it happened, in points.")),
     ])
@@ -335,6 +344,12 @@ pub(crate) fn observer() -> Schema {
         ("buildings", t::list(seen_building(), 4 * MAX_BUILDINGS as u64)),
         ("patches", patches()),
         ("sides", standings(economy)),
+        (
+            "events",
+            t::list(event(), VIEW_EVENTS as u64).doc(
+                "The newest of all sides' own events and of those that everybody is told, oldest first.",
+            ),
+        ),
     ])
 }
 
@@ -359,9 +374,12 @@ pub(crate) fn report() -> Schema {
 /// The lobby's summary of the coming match.
 pub(crate) fn lobby() -> Schema {
     t::obj([
-        ("size", t::opt(t::int(i64::from(MIN_SIZE), i64::from(MAX_SIZE)))),
-        ("maxTicks", t::opt(t::int(MIN_TICKS, MAX_TICKS))),
-        ("sides", t::list(side(), SIDES.len() as u64)),
+        (
+            "size",
+            t::opt(t::int(i64::from(MIN_SIZE), i64::from(MAX_SIZE))).doc("Tiles on each side of the map."),
+        ),
+        ("maxTicks", t::opt(t::int(MIN_TICKS, MAX_TICKS)).doc("The match is drawn after this tick.")),
+        ("sides", t::list(side(), SIDES.len() as u64).doc("Who plays.")),
     ])
 }
 

@@ -4,7 +4,7 @@
 
 use crate::events::Log;
 use crate::kinds::{Kind, MAX_BUILDINGS, Role};
-use crate::map::{Map, PATCH_ALLOY, Point, Tile};
+use crate::map::{CORNERS, Map, PATCH_ALLOY, Point, Tile};
 use crate::options::Options;
 use crate::rng::Rng;
 use crate::sight::Sight;
@@ -38,6 +38,8 @@ pub(crate) enum Order {
     Build {
         kind: Kind,
         site: Tile,
+        /// Alloy that paying for it must leave: the mandate's `reserveAlloy` when it was ordered.
+        reserve: i32,
     },
 }
 
@@ -205,10 +207,10 @@ impl Side {
         self.energy = (self.energy + energy).min(MAX_STOCK);
     }
 
-    /// Takes the whole price, or nothing when the side cannot pay it.
-    pub(crate) fn pay(&mut self, kind: Kind) -> bool {
+    /// Takes the whole price, or nothing when the side cannot pay it and have this much alloy left.
+    pub(crate) fn pay(&mut self, kind: Kind, reserve: i32) -> bool {
         let price = kind.stats();
-        let affordable = self.alloy >= price.alloy && self.energy >= price.energy;
+        let affordable = self.alloy - price.alloy >= reserve && self.energy >= price.energy;
         if affordable {
             self.alloy -= price.alloy;
             self.energy -= price.energy;
@@ -244,6 +246,7 @@ pub(crate) struct World {
     pub(crate) map: Arc<Map>,
     pub(crate) tick: u64,
     pub(crate) max_ticks: u64,
+    /// In the order of their corners, so that nothing which happens depends on what a side is called.
     pub(crate) sides: Vec<Side>,
     pub(crate) parties: Vec<Party>,
     /// Alloy left in each patch.
@@ -274,7 +277,6 @@ impl World {
             outcome: Outcome::Running,
             rank: 0,
         };
-        let corners = corners(seed, sides.len(), parties);
         let mut world = Self {
             map,
             tick: 0,
@@ -283,11 +285,12 @@ impl World {
             parties: vec![party; parties.len()],
             patches,
         };
-        for (index, name) in sides.iter().enumerate() {
+        for (corner, index) in places(seed, parties) {
+            let side = world.sides.len();
             world.sides.push(Side {
-                name: name.clone(),
+                name: sides[index].clone(),
                 party: parties.iter().position(|members| members.contains(&index)).unwrap_or(0),
-                corner: corners[&index],
+                corner,
                 alloy: options.alloy,
                 energy: options.energy,
                 units: Vec::new(),
@@ -295,9 +298,9 @@ impl World {
                 tally: Tally::default(),
                 log: Log::default(),
                 seats: [SeatState::default(); Role::ALL.len()],
-                ids: Rng::new(seed, 16 + corners[&index] as u64),
+                ids: Rng::new(seed, 16 + corner as u64),
             });
-            world.settle(index, options.workers);
+            world.settle(side, options.workers);
         }
         world.look();
         world
@@ -344,11 +347,14 @@ impl World {
         id
     }
 
-    /// Six digits that no living thing bears. The draw repeats with a chance below one in two thousand.
+    /// Six digits that no living thing bears. Each corner has numbers of its own, so that no draw tells of another side's
+    /// things; it repeats with a chance below one in two thousand.
     fn fresh_id(&mut self, side: usize) -> Id {
+        let owner = &mut self.sides[side];
         loop {
-            let id = 100_000 + self.sides[side].ids.below(900_000);
-            if !self.sides.iter().any(|side| side.has_id(id)) {
+            let draw = owner.ids.below(900_000 / CORNERS as u32);
+            let id = 100_000 + draw * CORNERS as u32 + owner.corner as u32;
+            if !owner.has_id(id) {
                 return id;
             }
         }
@@ -402,13 +408,15 @@ impl World {
     }
 }
 
-/// A corner for every side: two duellists face each other, allies are neighbours, and the seed decides who of three
-/// stands in the middle.
-fn corners(seed: u32, sides: usize, parties: &[Vec<usize>]) -> BTreeMap<usize, usize> {
-    let seats = parties.iter().flatten().copied();
-    match sides {
-        2 => seats.zip([0, 2]).collect(),
-        3 => seats.zip((0..3).map(|n| (n + seed as usize % 3) % 3)).collect(),
-        _ => seats.zip(0..4).collect(),
-    }
+/// The side of every taken corner. Two duellists face each other and allies are neighbours; beyond that the seed draws
+/// places, each party as often every one as every other of its size.
+fn places(seed: u32, parties: &[Vec<usize>]) -> BTreeMap<usize, usize> {
+    let seats: Vec<usize> = parties.iter().flatten().copied().collect();
+    let apart = if seats.len() == 2 { 2 } else { 1 };
+    // Twelve draws are whole rounds of two, three and four sides, and of the corner at which they begin.
+    let draw = Rng::new(seed, 2).below(12) as usize;
+    // Exchanging three sides would put the one without an ally between the two that are allied.
+    let exchange = if seats.len() == 3 && parties.len() == 2 { 0 } else { draw };
+    let corner = |place: usize| ((place + exchange) % seats.len() * apart + draw / seats.len()) % CORNERS;
+    seats.iter().enumerate().map(|(place, side)| (corner(place), *side)).collect()
 }

@@ -5,14 +5,11 @@
 mod common;
 
 use common::random::Random;
-use common::{Headless, ROLES, SIDES, all_sections, context, seats, setup, start};
+use common::{Headless, MANIFEST, ROLES, SIDES, all_sections, build, context, seats, setup, start};
 use playerthree_agent_command::AgentCommand;
 use playerthree_game::{Checked, Game, GameMatch, Outcome, Seat, Setup, SignalBoard, ViewKind};
 use serde_json::{Value, json};
-
-fn manifest() -> Checked {
-    AgentCommand.manifest().check().unwrap()
-}
+use std::collections::BTreeSet;
 
 /// Every value that can leave the match conforms to its schema.
 fn assert_conforms(manifest: &Checked, game: &dyn GameMatch, seats: &[Seat]) {
@@ -75,7 +72,7 @@ fn the_manifest_is_accepted() {
 /// §15: whatever bots do, every output validates, in every way to seat a match.
 #[test]
 fn outputs_of_bot_games_validate() {
-    let manifest = manifest();
+    let manifest = &*MANIFEST;
     let seatings: [&[&str]; 4] = [&["red", "blue"], &["green", "gold"], &["red", "green", "gold"], &SIDES];
     for (seed, teams) in (0..).zip(seatings) {
         let tiers = ["recruit", "veteran", "commander"];
@@ -86,18 +83,36 @@ fn outputs_of_bot_games_validate() {
         while !game.is_over() {
             game.step();
             if game.game.tick() % 50 == 1 || game.is_over() {
-                assert_conforms(&manifest, &*game.game, &seats(&game.teams));
+                assert_conforms(manifest, &*game.game, &seats(&game.teams));
             }
         }
     }
 }
 
+/// §3: every declared kind of event comes to happen.
+#[test]
+fn every_declared_event_happens() {
+    let mut happened: BTreeSet<String> = BTreeSet::new();
+    let options = json!({ "size": 24, "maxTicks": 6_000, "start": { "alloy": 60, "workers": 6 } });
+    let mut game = Headless::new(&setup(2, &SIDES, Some(options)), |_| "veteran");
+    while !game.is_over() {
+        let since = game.game.tick() as i64 - 1;
+        game.step();
+        for seat in seats(&game.teams) {
+            let events = game.game.events(&seat, since);
+            happened.extend(events.iter().map(|event| event["kind"].as_str().unwrap().to_owned()));
+        }
+    }
+    let declared: BTreeSet<String> = MANIFEST.event_kinds().iter().map(ToString::to_string).collect();
+    assert_eq!(happened, declared);
+}
+
 /// §10: a refused intent changes nothing, and every refusal is a declared error; accepted ones keep outputs valid.
 #[test]
 fn refused_intents_change_nothing() {
-    let manifest = manifest();
+    let manifest = &*MANIFEST;
     let mut random = Random::new(11);
-    let mut refusals = std::collections::BTreeSet::new();
+    let mut refusals = BTreeSet::new();
     for seed in 0..3 {
         let setup = setup(
             seed,
@@ -117,7 +132,7 @@ fn refused_intents_change_nothing() {
             }
             game.step();
         }
-        assert_conforms(&manifest, &*game, &seats(&setup.teams));
+        assert_conforms(manifest, &*game, &seats(&setup.teams));
     }
     assert!(refusals.len() >= 8, "{refusals:?}");
 }
@@ -160,6 +175,11 @@ fn unplayable_setups_are_refused() {
     assert!(AgentCommand.create(&setup(1, &["red"], None)).is_err());
     assert!(AgentCommand.create(&allied(&[("all", &["red", "blue"])])).is_err());
     assert!(AgentCommand.create(&allied(&[("a", &["red"]), ("b", &["gold"])])).is_err());
+    let left_out = Setup {
+        teams: ["red", "blue", "green"].map(Into::into).to_vec(),
+        ..allied(&[("a", &["red"]), ("b", &["blue"])])
+    };
+    assert!(AgentCommand.create(&left_out).is_err());
     for options in [
         json!({ "size": 23 }),
         json!({ "size": 41 }),
@@ -192,7 +212,7 @@ fn an_option_draws_the_map_of_another_seed() {
 /// §3: starting stock is one object in layers of options: a later layer replaces the whole of it.
 #[test]
 fn starting_stock_is_replaced_as_a_whole() {
-    let options = manifest().match_options.clone().unwrap();
+    let options = MANIFEST.match_options.clone().unwrap();
     let host = json!({ "size": 40, "start": { "alloy": 900, "workers": 6 } });
     let merged = playerthree_schema::merge(&options, &host, &json!({ "start": { "energy": 300 } }));
     assert_eq!(merged, json!({ "size": 40, "start": { "energy": 300 } }));
@@ -202,11 +222,11 @@ fn starting_stock_is_replaced_as_a_whole() {
 #[test]
 fn an_option_narrows_signals_or_turns_them_off() {
     use playerthree_game::Name;
-    let manifest = manifest();
+    let manifest = &*MANIFEST;
     let look = json!({ "kind": "signal", "signal": { "kind": "look", "x": 1, "y": 1, "to": "air" } });
     let answers = |signals| {
         let game = start(&setup(1, &["red", "blue"], Some(json!({ "signals": signals }))));
-        let mut board = SignalBoard::new(&manifest, game.signal_limits()).unwrap();
+        let mut board = SignalBoard::new(manifest, game.signal_limits()).unwrap();
         [0, 1].map(|_| board.apply(&Name::from("ground"), &look, 0).is_ok())
     };
     assert_eq!(answers("all"), [true, true]);
@@ -236,7 +256,29 @@ fn allies_share_outcome_rank_and_sight() {
     for team in ["blue", "green"] {
         assert_eq!(standing(team), (Outcome::Loss, Some(2)));
     }
-    assert_conforms(&manifest(), &*game, &seats(&setup.teams));
+    assert_conforms(&MANIFEST, &*game, &seats(&setup.teams));
+}
+
+/// §10: what the host declares is what the game itself shows from then on, and everybody hears that it is over.
+#[test]
+fn declared_outcomes_are_the_games_own() {
+    let setup = setup(3, &SIDES[..3], None);
+    let mut game = start(&setup);
+    game.step();
+    let ends = [("red", Outcome::Win, 1), ("blue", Outcome::Loss, 3), ("green", Outcome::Loss, 2)];
+    let outcomes = ends.iter().map(|(side, outcome, _)| ((*side).into(), *outcome)).collect();
+    let ranks = ends.iter().map(|(side, _, rank)| ((*side).into(), *rank)).collect();
+    game.end(&outcomes, &ranks);
+    for (side, outcome, rank) in ends {
+        assert_eq!((game.outcome(side), game.rank(side)), (outcome, Some(rank)));
+        let [view, report] = [game.view(side, ViewKind::Periodic), game.report(side)];
+        assert_eq!((&view["outcome"], &report["outcome"]), (&json!(outcome), &json!(outcome)));
+        let events = game.events(&Seat::new(side, "air"), 0);
+        assert_eq!(events.last().unwrap()["kind"], "ended");
+    }
+    game.step();
+    assert_eq!(game.outcome("red"), Outcome::Win);
+    assert_conforms(&MANIFEST, &*game, &seats(&setup.teams));
 }
 
 /// §10: ranks count those still placed better; the time limit draws those still standing.
@@ -270,7 +312,7 @@ fn mandate_limits_are_enforced() {
     let intents = [
         ("ground", json!({ "kind": "advance", "units": [soldier], "x": 900, "y": 900 })),
         ("economy", json!({ "kind": "produce", "building": base, "unit": "worker" })),
-        ("economy", json!({ "kind": "build", "unit": worker, "building": "factory", "col": 9, "row": 9 })),
+        ("economy", build(&*game, "red", &worker, "factory", (9, 9))),
     ];
     for (role, intent) in intents {
         let seat = Seat::new("red", role);
@@ -279,7 +321,29 @@ fn mandate_limits_are_enforced() {
         assert_eq!(game.apply(&seat, &intent, &context()), Err("limit"), "{intent}");
         assert_eq!(game.apply(&seat, &intent, &owner), Ok(()), "{intent}");
     }
-    assert_eq!(game.view("blue", ViewKind::Periodic)["sides"][0]["controllers"]["ground"], "agent");
+    let shown = &game.view("blue", ViewKind::Periodic)["sides"][0];
+    assert_eq!((&shown["side"], &shown["controllers"]["ground"]), (&json!("red"), &json!("agent")));
+}
+
+/// §7: a reserve stays untouched when a building is paid for, too: workers ordered while there was enough for one pay once.
+#[test]
+fn a_reserve_holds_until_a_building_is_paid() {
+    use playerthree_game::{Controller, SeatInfo};
+    let mut game = start(&setup(1, &["red", "blue"], Some(json!({ "start": { "alloy": 400 } }))));
+    let seat = Seat::new("red", "economy");
+    let mandate = json!({ "limits": { "reserveAlloy": 250 } });
+    game.set_seat_info(&seat, &SeatInfo { controller: Controller::Agent, mandate });
+    let workers = game.observe(&seat, -1, &all_sections())["economy"]["units"].clone();
+    for (index, tile) in [(8, 8), (8, 10)].into_iter().enumerate() {
+        let factory = build(&*game, "red", &workers[index]["id"], "factory", tile);
+        game.apply(&seat, &factory, &context()).unwrap();
+    }
+    for _ in 0..150 {
+        game.step();
+    }
+    let observed = game.observe(&seat, -1, &all_sections());
+    assert_eq!((&observed["alloy"], observed["buildings"].as_array().unwrap().len()), (&json!(250), 3));
+    assert_eq!(observed["events"][0]["kind"], "blocked");
 }
 
 /// §4 "Owner control": an owner of several roles commands all of them; nobody else leaves their own.

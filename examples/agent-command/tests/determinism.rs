@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::{Headless, all_sections, context, setup};
-use playerthree_game::GameMatch;
-use serde_json::Value;
+use common::{Headless, all_sections, context, setup, setup_allied};
+use playerthree_game::{GameMatch, Seat};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Plays bots and notes every intent that was applied, by tick.
 fn recorded(ticks: u64) -> (Vec<Value>, Vec<(u64, playerthree_game::Seat, Value)>) {
@@ -125,5 +126,106 @@ fn duellists_start_alike() {
             own.collect::<std::collections::BTreeSet<_>>()
         };
         assert_eq!(of("red", &|at| at), of("blue", &|at| edge - at), "seed {seed}");
+    }
+}
+
+type Place = (i64, i64);
+
+/// Where each side begins.
+fn places(game: &dyn GameMatch, teams: &[playerthree_game::Name]) -> BTreeMap<String, Place> {
+    let data = game.match_data(&Seat::new(&teams[0], "economy")).unwrap();
+    let of = |start: &Value| {
+        let [x, y] = ["x", "y"].map(|axis| start[axis].as_i64().unwrap());
+        (start["side"].as_str().unwrap().to_owned(), (x, y))
+    };
+    data["starts"].as_array().unwrap().iter().map(of).collect()
+}
+
+/// What a match came to.
+struct Played {
+    /// Who began where.
+    places: BTreeMap<String, Place>,
+    /// Which places were allied.
+    alliances: BTreeSet<BTreeSet<Place>>,
+    /// The report and rank of whoever began at each place, but not their name.
+    results: BTreeMap<Place, Value>,
+}
+
+/// Plays on the map of one seed, with tiers of bots by place.
+fn played(seed: u32, teams: &[&str], each: Option<usize>) -> Played {
+    const TIERS: [&str; 4] = ["commander", "recruit", "veteran", "recruit"];
+    let options = json!({ "seed": 5, "size": 24, "maxTicks": 1_200 });
+    let setup = setup_allied(seed, teams, Some(options), each);
+    let places = places(&*common::start(&setup), &setup.teams);
+    let taken: BTreeSet<Place> = places.values().copied().collect();
+    let tier_at = |place: Place| TIERS[taken.iter().position(|other| *other == place).unwrap()];
+    let mut game = Headless::new(&setup, |team| tier_at(places[team]));
+    while !game.is_over() {
+        game.step();
+    }
+    let alliances = setup.teams.chunks(each.unwrap_or(1));
+    let alliances = alliances.map(|sides| sides.iter().map(|side| places[&**side]).collect()).collect();
+    let result = |(side, place): (&String, &Place)| {
+        let mut report = game.game.report(side);
+        report["side"] = Value::Null;
+        report["rank"] = game.game.rank(side).into();
+        (*place, report)
+    };
+    let results = places.iter().map(result).collect();
+    Played { places, alliances, results }
+}
+
+/// Whoever stands in a place does what anybody would do there: sides that change places change their results, to the last
+/// number. With places drawn by the seed, no side is likelier to win than another.
+#[test]
+fn sides_that_change_places_change_their_results() {
+    for (teams, each) in [(2, None), (3, None), (4, None), (4, Some(2))] {
+        let games: Vec<Played> = (0..6).map(|seed| played(seed, &common::SIDES[..teams], each)).collect();
+        let mut changed = 0;
+        for (number, one) in games.iter().enumerate() {
+            let alike = games[..number].iter().filter(|other| other.alliances == one.alliances);
+            for other in alike {
+                assert_eq!(one.results, other.results, "{:?} and {:?}", one.places, other.places);
+                changed += u32::from(one.places != other.places);
+            }
+        }
+        assert!(changed > 0, "{teams} sides");
+    }
+}
+
+/// Every side begins at every corner as often as every other side.
+#[test]
+fn the_seed_draws_places_evenly() {
+    for (teams, each) in [(2, None), (3, None), (4, None), (4, Some(2))] {
+        let mut counts: BTreeMap<(String, Place), u32> = BTreeMap::new();
+        for seed in 0..120 {
+            let small = Some(json!({ "size": 24 }));
+            let setup = setup_allied(seed, &common::SIDES[..teams], small, each);
+            for place in places(&*common::start(&setup), &setup.teams) {
+                *counts.entry(place).or_default() += 1;
+            }
+        }
+        assert_eq!(counts.len(), teams * 4, "every side at every corner");
+        assert!(counts.values().all(|count| (15..=45).contains(count)), "{counts:?}");
+    }
+}
+
+/// Allies begin side by side, whether they are two against two or two against one.
+#[test]
+fn allies_are_neighbours() {
+    let alliances: [&[&[usize]]; 3] = [&[&[0, 1], &[2, 3]], &[&[0, 1], &[2]], &[&[0], &[1, 2]]];
+    for (seed, groups) in (0..24).flat_map(|seed| alliances.map(|groups| (seed, groups))) {
+        let teams = groups.iter().map(|group| group.len()).sum();
+        let plain = setup(seed, &common::SIDES[..teams], None);
+        let named = |(number, group): (usize, &&[usize])| {
+            (format!("party-{number}"), group.iter().map(|side| plain.teams[*side].clone()).collect())
+        };
+        let alliances = Some(groups.iter().enumerate().map(named).collect());
+        let setup = playerthree_game::Setup { alliances, ..plain.clone() };
+        let places = places(&*common::start(&setup), &setup.teams);
+        for group in groups.iter().filter(|group| group.len() == 2) {
+            let [one, other] = [group[0], group[1]].map(|side| places[&*plain.teams[side]]);
+            assert!(one.0 == other.0 || one.1 == other.1, "seed {seed}: {places:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{all_sections, context, setup, start};
+use common::{all_sections, build, context, setup, start, tile_of};
 use playerthree_game::{GameMatch, Outcome, Seat, ViewKind};
 use serde_json::{Value, json};
 
@@ -38,17 +38,32 @@ fn kinds(game: &dyn GameMatch, seat: &Seat) -> Vec<String> {
     game.events(seat, -1).iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
 }
 
+/// The number of the patch that lies nearest to red's base.
+fn nearest_patch(game: &dyn GameMatch) -> usize {
+    let data = game.match_data(&economy()).unwrap();
+    let base = observe(game)["buildings"][0].clone();
+    let from_base = |patch: &Value| -> i64 {
+        ["x", "y"]
+            .map(|axis| (patch[axis].as_i64().unwrap() - base[axis].as_i64().unwrap()).pow(2))
+            .iter()
+            .sum()
+    };
+    let places = data["patchPlaces"].as_array().unwrap();
+    (0..places.len()).min_by_key(|patch| from_base(&places[*patch])).unwrap()
+}
+
 /// A worker brings five alloy a round and starts the next round by itself; the patch loses as much.
 #[test]
 fn workers_gather_again_and_again() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 0, "workers": 1 } }))));
     let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
-    order(&mut *game, &json!({ "kind": "gather", "units": [worker], "patch": "p_0" }));
+    let patch = nearest_patch(&*game);
+    order(&mut *game, &json!({ "kind": "gather", "units": [worker], "patch": format!("p_{patch}") }));
     run(&mut *game, 200);
     let observed = observe(&*game);
     let alloy = observed["alloy"].as_i64().unwrap();
     assert!((15..=40).contains(&alloy) && alloy % 5 == 0, "{alloy}");
-    assert!(observed["economy"]["patches"][0].as_i64().unwrap() <= 1000 - alloy);
+    assert!(observed["economy"]["patches"][patch].as_i64().unwrap() <= 1000 - alloy);
     assert_eq!(game.report("red")["gathered"], alloy);
 }
 
@@ -57,7 +72,8 @@ fn workers_gather_again_and_again() {
 fn a_factory_rises_and_makes_soldiers() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 210 } }))));
     let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
-    order(&mut *game, &json!({ "kind": "build", "unit": worker, "building": "factory", "col": 8, "row": 8 }));
+    let factory = build(&*game, "red", &worker, "factory", (8, 8));
+    order(&mut *game, &factory);
     assert_eq!(observe(&*game)["alloy"], 210);
     run(&mut *game, 350);
     let observed = observe(&*game);
@@ -82,11 +98,12 @@ fn technology_is_a_building_in_work() {
     let air = Seat::new("red", "air");
     let observed = observe(&*game);
     let [worker, other] = [0, 1].map(|index| observed["economy"]["units"][index]["id"].clone());
-    let build = |unit: &Value, building, col| json!({ "kind": "build", "unit": unit, "building": building, "col": col, "row": 8 });
     let gunship = json!({ "kind": "produce", "building": observed["buildings"][1]["id"], "unit": "gunship" });
     assert_eq!(game.apply(&air, &gunship, &context()), Err("needs_building"));
-    assert_eq!(game.apply(&economy(), &build(&other, "turret", 10), &context()), Err("needs_building"));
-    order(&mut *game, &build(&worker, "reactor", 8));
+    let [turret, reactor] = [(&other, "turret", 10), (&worker, "reactor", 8)]
+        .map(|(unit, what, col)| build(&*game, "red", unit, what, (col, 8)));
+    assert_eq!(game.apply(&economy(), &turret, &context()), Err("needs_building"));
+    order(&mut *game, &reactor);
     run(&mut *game, 100);
     assert_eq!(game.apply(&air, &gunship, &context()), Err("needs_building"), "it still rises");
     run(&mut *game, 200);
@@ -98,12 +115,9 @@ fn technology_is_a_building_in_work() {
 fn a_building_that_cannot_be_paid_on_arrival_is_blocked() {
     let mut game = start(&setup(1, &["red", "blue"], Some(json!({ START: { "alloy": 150 } }))));
     let units = observe(&*game)["economy"]["units"].clone();
-    for (index, (col, row)) in [(8, 8), (8, 10)].into_iter().enumerate() {
-        let unit = &units[index]["id"];
-        order(
-            &mut *game,
-            &json!({ "kind": "build", "unit": unit, "building": "factory", "col": col, "row": row }),
-        );
+    for (index, tile) in [(8, 8), (8, 10)].into_iter().enumerate() {
+        let factory = build(&*game, "red", &units[index]["id"], "factory", tile);
+        order(&mut *game, &factory);
     }
     run(&mut *game, 100);
     assert_eq!(kinds(&*game, &ground()), ["blocked"]);
@@ -139,7 +153,8 @@ fn destroying_the_base_wins() {
     let air = Seat::new("red", "air");
     let airfield = observe(&*game)["buildings"][1]["id"].clone();
     let worker = observe(&*game)["economy"]["units"][0]["id"].clone();
-    order(&mut *game, &json!({ "kind": "build", "unit": worker, "building": "reactor", "col": 8, "row": 8 }));
+    let reactor = build(&*game, "red", &worker, "reactor", (8, 8));
+    order(&mut *game, &reactor);
     run(&mut *game, 300);
     for _ in 0..5 {
         game.apply(&air, &json!({ "kind": "produce", "building": airfield, "unit": "gunship" }), &context())
@@ -156,7 +171,8 @@ fn destroying_the_base_wins() {
         .filter(|unit| unit["kind"] == "gunship")
         .collect();
     let ids: Vec<&Value> = ships.iter().map(|unit| &unit["id"]).collect();
-    game.apply(&air, &json!({ "kind": "advance", "units": ids, "x": 2650, "y": 2650 }), &context()).unwrap();
+    let [x, y] = <[i64; 2]>::from(tile_of(&*game, "blue", (5, 5))).map(|tile| tile * 100 + 50);
+    game.apply(&air, &json!({ "kind": "advance", "units": ids, "x": x, "y": y }), &context()).unwrap();
     while game.outcome("blue") == Outcome::Running && game.tick() < 3000 {
         game.step();
     }

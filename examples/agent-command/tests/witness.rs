@@ -7,9 +7,9 @@
 
 mod common;
 
-use common::random::Random;
-use common::{Headless, all_sections, seats, setup_allied};
-use playerthree_game::{GameMatch, Setup, ViewKind};
+use common::random::{Random, random_match};
+use common::{Headless, all_sections, seats};
+use playerthree_game::{GameMatch, ViewKind};
 use playerthree_schema::canonical;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -25,8 +25,6 @@ struct Witness {
     now: Tiles,
     /// Alloy of each patch when it was last in sight.
     patches: Vec<i64>,
-    /// The tick up to which events were judged.
-    judged: i64,
 }
 
 fn list<'a>(of: &'a Value, name: &str) -> &'a Vec<Value> {
@@ -44,7 +42,7 @@ fn is_of(thing: &Value, sides: &[String]) -> bool {
 impl Witness {
     fn new(members: Vec<String>, open: &Value) -> Self {
         let patches = vec![1000; list(&open["map"], "patchPlaces").len()];
-        let mut witness = Self { members, before: Tiles::new(), now: Tiles::new(), patches, judged: -1 };
+        let mut witness = Self { members, before: Tiles::new(), now: Tiles::new(), patches };
         witness.look(open);
         witness
     }
@@ -115,9 +113,6 @@ impl Witness {
             let summary = game.observe(&seat, -1, &[]);
             assert_eq!(summary["ground"]["enemyCount"], self.count_enemies(&view, false));
             assert_eq!(summary["air"]["enemyCount"], self.count_enemies(&view, true));
-            for event in game.events(&seat, self.judged) {
-                self.judge_event(&event, viewer);
-            }
         }
     }
 
@@ -154,6 +149,17 @@ impl Witness {
         assert_eq!(observation["economy"]["patches"], view["patches"]);
     }
 
+    /// Judges the events of this tick. `then` is the open state of the tick before.
+    fn judge_events(&self, game: &dyn GameMatch, (then, now): (&Value, &Value), viewer: &str) {
+        let since = then["tick"].as_i64().unwrap();
+        for seat in seats(&[viewer.into()]) {
+            for event in game.events(&seat, since) {
+                self.judge_event(&event, viewer);
+                is_true(&event, [then, now], viewer);
+            }
+        }
+    }
+
     /// An event is about something own, at a place in sight, or known to all.
     fn judge_event(&self, event: &Value, viewer: &str) {
         let kind = event["kind"].as_str().unwrap();
@@ -167,24 +173,22 @@ impl Witness {
     }
 }
 
+/// What an event says of a thing is so, this tick or the one before: its id, its kind and whose it is.
+fn is_true(event: &Value, states: [&Value; 2], viewer: &str) {
+    let Some(id) = event.get("id") else { return };
+    let things =
+        states.into_iter().flat_map(|open| list(open, "units").iter().chain(list(open, "buildings")));
+    let thing = things.into_iter().find(|thing| thing["id"] == *id).unwrap();
+    let side = event.get("side").and_then(Value::as_str).unwrap_or(viewer);
+    assert_eq!((&thing["kind"], thing["side"].as_str()), (&event["what"], Some(side)), "{viewer}: {event}");
+}
+
 /// The ids of all things, out of the lists of an object or of every object of its list `sides`.
 fn ids(of: &Value, place: &str) -> BTreeSet<String> {
     let whole = [of.clone()];
     let objects = if place.is_empty() { &whole[..] } else { of.pointer(place).unwrap().as_array().unwrap() };
     let things = objects.iter().flat_map(|one| list(one, "units").iter().chain(list(one, "buildings")));
     things.map(|thing| thing["id"].to_string()).collect()
-}
-
-fn random_match(random: &mut Random) -> Setup {
-    let seats: &[&[&str]] = &[&["red", "blue"], &["red", "green", "gold"], &["red", "blue", "green", "gold"]];
-    let teams = seats[random.below(3) as usize];
-    let stock = random.below(1500);
-    let options = json!({
-        "size": 24 + random.below(17), "maxTicks": 36_000,
-        "start": { "alloy": 300 + stock, "energy": stock / 2, "workers": 1 + random.below(6) },
-    });
-    let allied = teams.len() == 4 && random.below(2) == 0;
-    setup_allied(random.below(1 << 31) as u32, teams, Some(options), allied.then_some(2))
 }
 
 /// §15: views, observations, summaries, events and reports of random matches follow from what was in sight, and the
@@ -206,23 +210,25 @@ fn everything_told_follows_from_what_was_in_sight() {
         };
         let mut witnesses: Vec<Witness> =
             parties.into_iter().map(|members| Witness::new(members, &open)).collect();
+        let mut then = open;
         for _ in 0..500 {
             game.step();
             let open = game.game.observer_view().unwrap();
             assert_eq!(ids(&open, ""), ids(&game.game.debug_view().unwrap(), "/sides"));
-            let tick = open["tick"].as_i64().unwrap();
+            let whole = open["tick"].as_i64().unwrap() % 5 == 0;
             for witness in &mut witnesses {
                 witness.look(&open);
-                if tick % 5 == 0 {
-                    for viewer in &witness.members {
+                for viewer in &witness.members {
+                    witness.judge_events(&*game.game, (&then, &open), viewer);
+                    if whole {
                         witness.judge(&*game.game, &open, viewer);
                     }
-                    let enemy =
-                        |unit: &&Value| !is_of(unit, &witness.members) && witness.now.contains(&tile(unit));
-                    met += list(&open, "units").iter().filter(enemy).count();
                 }
-                witness.judged = tick;
+                let enemy =
+                    |unit: &&Value| !is_of(unit, &witness.members) && witness.now.contains(&tile(unit));
+                met += list(&open, "units").iter().filter(enemy).count();
             }
+            then = open;
         }
     }
     assert!(met > 100, "the sides must meet: {met}");

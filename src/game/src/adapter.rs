@@ -206,6 +206,12 @@ pub trait GameMatch: Send {
         None
     }
 
+    /// What everybody may know of the match before it starts, of `manifest.lobby` (§4 "Lobby phase"). Asked once, when the
+    /// match is created; whoever creates it may say something else.
+    fn lobby(&self) -> Option<Value> {
+        None
+    }
+
     /// An unfogged snapshot for the game's developers, never for a player.
     fn debug_view(&self) -> Option<Value> {
         None

@@ -197,6 +197,7 @@ impl Match {
             changes: Changes::default(),
         };
         fresh.check_first_outputs()?;
+        fresh.lobby = fresh.outputs().lobby()?;
         fresh.tell_game_all_seats();
         fresh.observers.touch();
         fresh.record_observation(now)?;

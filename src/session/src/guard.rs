@@ -125,6 +125,12 @@ impl Outputs<'_> {
         Ok(data.into_value())
     }
 
+    /// The game's own summary of the match before its start, where it declares and gives one (§4 "Lobby phase").
+    pub(crate) fn lobby(&self) -> Result<Option<Value>, Refused> {
+        let summary = self.surface.manifest.lobby.as_ref().zip(self.game.lobby());
+        summary.map(|(schema, value)| guard("lobby", schema, value).map(Guarded::into_value)).transpose()
+    }
+
     /// What an omniscient observer sees, where the game declares it.
     pub(crate) fn world(&self) -> Result<Guarded, Refused> {
         let missing = || Refused { what: "observer", place: "missing".into() };

@@ -204,7 +204,7 @@ impl Match {
         Ok(())
     }
 
-    /// The game's pre-match summary (§4 `match`), of the manifest's `lobby`. Fails `invalid` for a game that declares
+    /// A pre-match summary (§4 `match`), of the manifest's `lobby`, in place of the one that the game gives. Fails `invalid` for a game that declares
     /// none, for a value out of its schema and for a match that runs.
     pub fn set_lobby(&mut self, summary: Value) -> Result<(), CallError> {
         let schema = self.surface.manifest.lobby.as_ref().ok_or(Code::Invalid)?;

@@ -9,7 +9,7 @@ mod common;
 
 use common::*;
 use playerthree_agent_command::AgentCommand;
-use playerthree_game::{Bot, Seat};
+use playerthree_game::{Bot, Outcome, Seat};
 use playerthree_session::{
     Config, Ending, Input, Match, Occupant, Position, Replay, Right, Surface, Thought, replay_match,
 };
@@ -47,11 +47,11 @@ fn play(surface: &Surface, replay: &Replay, target: u64, from: Option<Position>)
     replay_match(surface, replay, target, from, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// The beginnings of the hashes of every state on the way, a tick a line.
-fn states(surface: &Surface, replay: &Replay) -> String {
+/// The beginnings of the hashes of the states on the way, one a line: of every so many ticks, and of the last.
+fn states(surface: &Surface, replay: &Replay, every: usize) -> String {
     let mut lines = String::new();
     let mut at = None;
-    for tick in 0..=replay.ticks() {
+    for tick in (0..replay.ticks()).step_by(every).chain([replay.ticks()]) {
         let position = play(surface, replay, tick, at);
         writeln!(lines, "{tick} {}", &position.state_hash(surface).unwrap()[..12]).unwrap();
         at = Some(position);
@@ -135,7 +135,7 @@ impl Followed {
     }
 
     /// The replay's golden files: the file is read back and leads through the same states, and the match is in the last.
-    fn judge(&self, name: &str) {
+    fn judge(&self, name: &str, every: usize) {
         let replay = self.game.replay().unwrap();
         golden(&format!("{name}.replay.json"), &laid_out(&replay));
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -143,7 +143,7 @@ impl Followed {
             .join(format!("{name}.replay.json"));
         let read = Replay::read(self.game.surface(), &std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(read, replay);
-        golden(&format!("{name}.states.txt"), &states(self.game.surface(), &read));
+        golden(&format!("{name}.states.txt"), &states(self.game.surface(), &read, every));
     }
 }
 
@@ -206,7 +206,31 @@ fn a_match_of_agent_command_is_golden() {
     followed.follow();
     let wanted = ["agent", "bot", "fallback", "forfeit", "owner", "policy", "seat", "signal"];
     assert_eq!(kinds(&followed.game.replay().unwrap()), wanted.map(String::from).into());
-    followed.judge("agent-command");
+    followed.judge("agent-command", 1);
+}
+
+/// §10, §22.4: a whole duel of bots with all that they ask of each other, from its first tick to the fall of a base.
+#[test]
+fn a_duel_of_agent_command_is_golden_to_its_end() {
+    let teams = Some(["red", "blue"].map(Into::into).to_vec());
+    let weakest = surface(AgentCommand).manifest.opponents[0].clone();
+    let game =
+        Match::new(surface(AgentCommand), Config { teams, bots: Some(weakest), ..config() }, 0).unwrap();
+    let stronger = game.surface().manifest.opponents[1].clone();
+    let mut followed = Followed::new(game, &stronger);
+    let game = &mut followed.game;
+    for role in ["economy", "ground", "air"] {
+        game.assign(&Seat::new("blue", role), Occupant::Bot(stronger.clone())).unwrap();
+    }
+    while !game.is_over() {
+        game.begin_round(game.tick() * 100, &|_| None);
+        game.end_round(game.tick() * 100);
+        game.take_changes();
+    }
+    assert_eq!(game.outcome("blue"), Outcome::Win);
+    followed.follow();
+    assert_eq!(kinds(&followed.game.replay().unwrap()), ["bot", "seat", "signal"].map(String::from).into());
+    followed.judge("agent-command-duel", 100);
 }
 
 /// §10: a match of turns, refused moves included, that its own rules end.
@@ -236,7 +260,7 @@ fn a_match_of_tic_tac_toe_is_golden() {
     assert!(followed.game.is_over());
     let wanted = ["agent", "bot", "owner", "seat"];
     assert_eq!(kinds(&followed.game.replay().unwrap()), wanted.map(String::from).into());
-    followed.judge("tic-tac-toe");
+    followed.judge("tic-tac-toe", 1);
 }
 
 /// §10: a replay of one game is never one of the other.

@@ -63,7 +63,7 @@ fn a_signal_reaches_the_team_and_never_the_game() {
     assert_eq!(game.debug_view(), before);
     let entry = json!({
         "kind": "look", "x": 1600, "y": 1500, "to": "air", "id": "sg_1", "from": "ground", "tick": 0,
-        "expires": 300, "state": "submitted",
+        "expires": 600, "state": "submitted",
     });
     assert_eq!(signals(&mut game, &air()), json!({ "inbox": [entry], "sent": [] }));
     assert_eq!(signals(&mut game, &ground()), json!({ "inbox": [], "sent": [entry] }));
@@ -161,7 +161,7 @@ fn signals_expire_with_the_ticks_of_the_match() {
     // Its agent is there and says nothing, so no bot answers for it.
     game.agent_call_started(&air(), 0);
     assert_eq!(act(&mut game, &ground(), Right::Owner, look()), Ack::Ok);
-    for _ in 0..299 {
+    for _ in 0..599 {
         tick(&mut game, 0);
     }
     assert_eq!(signals(&mut game, &ground())["sent"][0]["state"], "submitted");
@@ -185,4 +185,31 @@ fn a_bot_teammate_answers() {
     }
     let sent = game.observe(&ground(), Right::Owner, &Observe::default()).unwrap()["signals"]["sent"].clone();
     assert_eq!((&sent[0]["state"], &sent[0]["by"]), (&json!("working"), &json!("air")));
+}
+
+/// §22: a bot asks the agent beside it: the agent's wait ends with the request, which the side's view shows too.
+#[test]
+fn a_bot_asks_the_agent_beside_it() {
+    let mut game = agent_command(playerthree_session::Config { bots: Some("veteran".into()), ..config() });
+    game.assign(&air(), agent("ann")).unwrap();
+    // An agent that is there: no bot answers in its place.
+    game.agent_call_started(&air(), 0);
+    assert!(matches!(game.wait(&air(), Right::Agent, WAIT, 0), Ok(Waiting::Done(_))));
+    // The army asks for a scout before it goes.
+    while game.view("red").unwrap().value()["signals"] == json!([]) && game.tick() < 3_000 {
+        tick(&mut game, 0);
+    }
+    let asked = signals_woken(&mut game);
+    assert_eq!(
+        (&asked["kind"], &asked["from"], &asked["state"]),
+        (&json!("look"), &json!("ground"), &json!("submitted"))
+    );
+    assert_eq!(game.view("red").unwrap().value()["signals"][0]["id"], asked["id"]);
+}
+
+/// The request that ended the wait of red's air.
+fn signals_woken(game: &mut Match) -> Value {
+    let woken = waits(game, &air()).unwrap();
+    assert_eq!(woken["wake"], "signal");
+    woken["signals"]["inbox"][0].clone()
 }

@@ -15,8 +15,8 @@ use playerthree_game::{
 };
 use playerthree_schema::t;
 use playerthree_session::{
-    Artifact, Code, Deploy, Match, Observe, Occupant, PRESENCE_MS, Plan, PlanStep, READY_SECONDS_MAX, Right,
-    StartKind, StartsWhen, Thought, Wait, Waiting,
+    Artifact, Code, Config, Deploy, Match, Observe, Occupant, PRESENCE_MS, Plan, PlanStep, READY_SECONDS_MAX,
+    Right, StartKind, StartsWhen, Thought, Wait, Waiting,
 };
 use playerthree_tic_tac_toe::TicTacToe;
 use serde_json::{Value, json};
@@ -283,6 +283,18 @@ fn the_games_summary_is_guarded_and_told() {
     let mut bare = tic_tac_toe(config());
     bare.hold_start().unwrap();
     assert_eq!(bare.set_lobby(json!({})).unwrap_err().code, Code::Invalid, "the game declares no summary");
+}
+
+/// §4: a game says itself what its match will be, with the options of this one.
+#[test]
+fn a_held_match_is_summarized_by_its_game() {
+    let config = Config { options: Some(json!({ "size": 40 })), ..config() };
+    let mut game = agent_command(config);
+    let seat = Seat::new("red", "air");
+    game.hold_start().unwrap();
+    game.assign(&seat, agent("bob")).unwrap();
+    let told = done(wait_for(&mut game, &seat, Right::Agent, 0, &[], 0));
+    assert_eq!(told["match"], json!({ "size": 40, "maxTicks": 9000, "sides": ["red", "blue"] }));
 }
 
 /// §4: an agent seated into a held match learns its seat at once, then waits, and the start returns the match entry.

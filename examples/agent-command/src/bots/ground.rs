@@ -1,11 +1,14 @@
 //! The army's commander: factories that never stand still, and fighters that gather before they attack.
 
 use super::plan::Purse;
-use super::sense::{MatchData, Observation, OwnBuilding, OwnUnit, Spot};
+use super::sense::{MatchData, Observation, OwnUnit, Spot};
 use super::{Doctrine, produce, send};
 use crate::intent::MAX_UNITS;
 use crate::kinds::Kind;
 use serde_json::Value;
+
+/// The tick from which a match has lasted long.
+const LATE: u64 = 2_500;
 
 pub(super) fn think(doctrine: &Doctrine, data: &MatchData, observation: &Observation) -> Vec<Value> {
     let mut out = make_fighters(doctrine, observation);
@@ -34,14 +37,14 @@ fn next_fighter(doctrine: &Doctrine, observation: &Observation) -> Kind {
 /// Meets enemies near home, else attacks with a full group.
 fn command_army(doctrine: &Doctrine, data: &MatchData, observation: &Observation) -> Option<Value> {
     let army = &observation.ground.units;
-    let start = data.starts.iter().find(|start| start.side == data.side);
-    let home = observation.base().map(OwnBuilding::at).or(start.map(|start| start.at()))?;
+    let home = observation.home(data)?;
     let idle = army.iter().filter(|unit| unit.order == "idle");
     if let Some(threat) = observation.threat_near(home, doctrine.guard) {
         let is_near = |unit: &&OwnUnit| unit.order == "idle" || unit.at().is_within(home, doctrine.guard);
         return advance(army.iter().filter(is_near), threat);
     }
-    let target = data.target(observation, home).filter(|_| idle.clone().count() >= doctrine.group)?;
+    let group = if observation.tick < LATE { doctrine.group } else { doctrine.late_group };
+    let target = data.target(observation, home).filter(|_| idle.clone().count() >= group)?;
     advance(idle, target)
 }
 

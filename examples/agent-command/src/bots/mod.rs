@@ -3,6 +3,7 @@
 //! A bot sees what its seat sees, acts through the same intents, and draws no randomness.
 
 mod air;
+mod ask;
 mod economy;
 mod ground;
 mod plan;
@@ -28,6 +29,8 @@ pub(crate) struct Doctrine {
     pub(crate) turrets: usize,
     /// Idle fighters that start an attack.
     pub(crate) group: usize,
+    /// As many once the match has lasted long, so that equal sides come to an end.
+    pub(crate) late_group: usize,
     /// Soldiers per tank; zero makes no tanks.
     pub(crate) soldiers_per_tank: usize,
     /// Gunships that start an attack; zero makes none.
@@ -36,6 +39,8 @@ pub(crate) struct Doctrine {
     pub(crate) pause: u64,
     /// How far from the base an enemy is met, in points; zero never comes back to defend.
     pub(crate) guard: i64,
+    /// Ticks between two requests to a fellow commander; zero asks for nothing.
+    pub(crate) talk: u64,
 }
 
 const RECRUIT: Doctrine = Doctrine {
@@ -44,10 +49,12 @@ const RECRUIT: Doctrine = Doctrine {
     reactors: 0,
     turrets: 0,
     group: 2,
+    late_group: 5,
     soldiers_per_tank: 0,
     wing: 0,
     pause: 60,
     guard: 0,
+    talk: 0,
 };
 const VETERAN: Doctrine = Doctrine {
     workers: 8,
@@ -55,10 +62,12 @@ const VETERAN: Doctrine = Doctrine {
     reactors: 1,
     turrets: 0,
     group: 5,
+    late_group: 5,
     soldiers_per_tank: 0,
     wing: 2,
     pause: 20,
     guard: 1000,
+    talk: 300,
 };
 const COMMANDER: Doctrine = Doctrine {
     workers: 14,
@@ -66,10 +75,12 @@ const COMMANDER: Doctrine = Doctrine {
     reactors: 1,
     turrets: 0,
     group: 16,
+    late_group: 16,
     soldiers_per_tank: 6,
     wing: 4,
     pause: 4,
     guard: 1300,
+    talk: 300,
 };
 
 /// The bot of a tier for a seat.
@@ -81,7 +92,7 @@ pub(crate) fn create(seat: &Seat, opponent: &str) -> Option<Box<dyn Bot>> {
         _ => return None,
     };
     let role = Role::from_name(&seat.role)?;
-    Some(Box::new(Commander { role, doctrine, data: MatchData::default(), wake: 0 }))
+    Some(Box::new(Commander { role, doctrine, data: MatchData::default(), wake: 0, quiet_until: 0 }))
 }
 
 struct Commander {
@@ -90,6 +101,8 @@ struct Commander {
     data: MatchData,
     /// The tick of the next look.
     wake: u64,
+    /// The tick of the next request, if there is one then.
+    quiet_until: u64,
 }
 
 impl Bot for Commander {
@@ -115,6 +128,11 @@ impl Bot for Commander {
         };
         // Last, so that what a teammate asked for prevails over the bot's own plan.
         intents.extend(requests::answer(self.role, &observation));
+        if self.doctrine.talk > 0 && tick >= self.quiet_until {
+            let request = ask::ask(self.role, &self.doctrine, &self.data, &observation);
+            self.quiet_until = request.as_ref().map_or(tick, |_| tick + self.doctrine.talk);
+            intents.extend(request);
+        }
         intents
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const THERE: i64 = 400;
 
 pub(super) fn answer(role: Role, observation: &Observation) -> Vec<Value> {
-    let open = observation.signals.inbox.iter().filter(|request| request.is_open());
+    let open = observation.signals.inbox.iter().filter(|request| request.is_open_to(role));
     open.flat_map(|request| answer_one(role, observation, request)).collect()
 }
 
@@ -55,8 +55,18 @@ fn able<'a>(role: Role, observation: &'a Observation, kind: &str) -> (Vec<&'a Ow
 }
 
 impl Request {
-    fn is_open(&self) -> bool {
+    /// Whether anything may still come of it.
+    pub(super) fn is_open(&self) -> bool {
         matches!(&*self.state, "submitted" | "working")
+    }
+
+    /// Whether the role can still answer it: a broadcast is no longer anybody's once another has taken it.
+    fn is_open_to(&self, role: Role) -> bool {
+        match &*self.state {
+            "submitted" => true,
+            "working" => self.by.as_deref() == Some(role.name()),
+            _ => false,
+        }
     }
 
     fn place(&self) -> Option<Spot> {

@@ -33,6 +33,7 @@ pub(super) struct Start {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Observation {
+    pub(super) tick: u64,
     pub(super) alloy: i64,
     pub(super) energy: i64,
     pub(super) buildings: Vec<OwnBuilding>,
@@ -44,10 +45,11 @@ pub(super) struct Observation {
     pub(super) signals: Requests,
 }
 
-/// What a teammate asks for.
+/// What teammates ask for, and what was asked of them.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Requests {
     pub(super) inbox: Vec<Request>,
+    pub(super) sent: Vec<Request>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,6 +57,8 @@ pub(super) struct Request {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) state: String,
+    /// Who took it.
+    pub(super) by: Option<String>,
     pub(super) building: Option<String>,
     pub(super) x: Option<i64>,
     pub(super) y: Option<i64>,
@@ -116,6 +120,21 @@ impl Spot {
     pub(super) fn is_within(self, other: Self, range: i64) -> bool {
         self.distance_squared(other) <= range * range
     }
+
+    /// The place this many points nearer to another, or the other one when it is that near.
+    pub(super) fn towards(self, other: Self, points: i64) -> Self {
+        let distance = self.distance_squared(other).isqrt();
+        if distance <= points {
+            return other;
+        }
+        let part = |from: i64, to: i64| from + (to - from) * points / distance;
+        Self { x: part(self.x, other.x), y: part(self.y, other.y) }
+    }
+
+    /// Which side of the line from here to `ahead` a place lies on: negative to the left, positive to the right.
+    fn hand(self, ahead: Self, place: Self) -> i64 {
+        (ahead.x - self.x) * (place.y - self.y) - (ahead.y - self.y) * (place.x - self.x)
+    }
 }
 
 macro_rules! has_spot {
@@ -156,6 +175,12 @@ impl Observation {
         self.buildings.iter().find(|building| building.kind == "base" && building.done == 100)
     }
 
+    /// Where the side is at home: at its first working base, else where it began.
+    pub(super) fn home(&self, data: &MatchData) -> Option<Spot> {
+        let start = data.starts.iter().find(|start| start.side == data.side);
+        self.base().map(OwnBuilding::at).or(start.map(Start::at))
+    }
+
     pub(super) fn units<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a OwnUnit> {
         let sections = [&self.economy, &self.ground, &self.air];
         sections.into_iter().flat_map(|section| &section.units).filter(move |unit| unit.kind == kind)
@@ -163,14 +188,15 @@ impl Observation {
 }
 
 impl MatchData {
-    /// The start place of the nearest enemy that is still in play.
+    /// The start place of the nearest enemy that is still in play; of two neighbours the same one seen from every corner.
     pub(super) fn target(&self, observation: &Observation, from: Spot) -> Option<Spot> {
         let plays = |side: &str| {
             observation.sides.iter().any(|other| other.side == side && other.outcome == "running")
         };
         let enemies =
             self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
-        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), *at))
+        let middle = Spot { x: self.size * self.tile / 2, y: self.size * self.tile / 2 };
+        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), from.hand(middle, *at)))
     }
 
     /// Whether this tile is on the map and without a rock.

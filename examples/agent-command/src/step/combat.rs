@@ -89,14 +89,20 @@ impl World {
                 .collect();
             for (id, kind, at) in &fallen {
                 self.report_fallen(owner, (*id, *kind, *at));
-                if let Some(hit) = hits.iter().find(|hit| hit.target.id == *id) {
-                    self.sides[hit.shooter].tally.destroyed += 1;
-                }
+                self.credit(hits, *id);
             }
             if !fallen.is_empty() {
                 self.sides[owner].units.retain(|unit| unit.hp > 0);
                 self.sides[owner].buildings.retain(|building| building.hp > 0);
             }
+        }
+    }
+
+    /// Counts a fallen thing for every side that hit it when it fell.
+    fn credit(&mut self, hits: &[Hit], fallen: Id) {
+        for (index, side) in self.sides.iter_mut().enumerate() {
+            let took_part = hits.iter().any(|hit| hit.target.id == fallen && hit.shooter == index);
+            side.tally.destroyed += u32::from(took_part);
         }
     }
 
@@ -115,7 +121,8 @@ impl World {
     }
 }
 
-/// The nearest of these enemies within `range` that the weapon can hit; units and turrets before other buildings.
+/// The nearest of these enemies within `range` that the weapon can hit; units and turrets before other buildings, and of
+/// equally near ones the first, because ids decide nothing.
 pub(super) fn nearest_target(
     enemies: &[Spotted],
     from: Point,
@@ -125,7 +132,7 @@ pub(super) fn nearest_target(
     let stands = |kind: Kind| kind.stats().speed == 0 && kind != Kind::Turret;
     let possible =
         enemies.iter().filter(|enemy| from.is_within(enemy.at, range) && reaches(weapon, enemy.kind));
-    possible.min_by_key(|enemy| (stands(enemy.kind), from.distance_squared(enemy.at), enemy.id)).copied()
+    possible.min_by_key(|enemy| (stands(enemy.kind), from.distance_squared(enemy.at))).copied()
 }
 
 fn reaches(weapon: Weapon, kind: Kind) -> bool {

@@ -138,8 +138,8 @@ impl World {
         Some(Gathering::Out)
     }
 
-    /// Walks to the site and starts the building, which then rises by itself.
-    pub(super) fn construct(&mut self, side: usize, unit: usize, kind: Kind, site: Tile) {
+    /// Walks to the site and starts the building, which then rises by itself. What the mandate reserved stays untouched.
+    pub(super) fn construct(&mut self, (side, unit): (usize, usize), kind: Kind, site: Tile, reserve: i32) {
         if !self.sides[side].units[unit].at.is_within(site.centre(), REACH) {
             self.walk(side, unit, site.centre());
             return;
@@ -147,7 +147,7 @@ impl World {
         self.sides[side].units[unit].order = Order::Idle;
         let owner = &self.sides[side];
         let possible = owner.buildings.len() < MAX_BUILDINGS && owner.knows(kind) && self.is_site_free(site);
-        if possible && self.sides[side].pay(kind) {
+        if possible && self.sides[side].pay(kind, reserve) {
             self.place(side, kind, site, kind.stats().ticks);
         } else {
             self.sides[side].log.push(Event::new(self.tick, Happening::Blocked).of(kind, site.centre()));

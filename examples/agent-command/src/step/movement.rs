@@ -30,7 +30,7 @@ impl World {
             Order::Advance(goal) => self.advance((side, unit), goal, enemies),
             Order::Attack { target, seen } => self.pursue((side, unit), target, seen, enemies),
             Order::Gather { patch, stage } => self.gather(side, unit, patch, stage),
-            Order::Build { kind, site } => self.construct(side, unit, kind, site),
+            Order::Build { kind, site, reserve } => self.construct((side, unit), kind, site, reserve),
         }
     }
 

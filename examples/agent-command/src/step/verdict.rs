@@ -79,10 +79,16 @@ impl World {
         }
     }
 
-    /// Adopts an outcome that the host declared.
-    pub(crate) fn declare(&mut self, side: usize, outcome: Outcome, rank: Option<u32>) {
-        let party = self.sides[side].party;
-        self.parties[party].outcome = outcome;
-        self.parties[party].rank = rank.unwrap_or(1);
+    /// Adopts the outcomes and ranks that the host declared, and tells everybody when they end the match.
+    pub(crate) fn declare(&mut self, verdicts: impl Iterator<Item = (usize, Outcome, Option<u32>)>) {
+        let was_over = self.is_over();
+        for (side, outcome, rank) in verdicts {
+            let party = self.sides[side].party;
+            self.parties[party].outcome = outcome;
+            self.parties[party].rank = rank.unwrap_or(1);
+        }
+        if self.is_over() && !was_over {
+            self.tell_all(&Event::new(self.tick, Happening::Ended));
+        }
     }
 }

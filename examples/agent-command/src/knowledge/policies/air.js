@@ -1,8 +1,10 @@
-// Air policy: scouts in circles around the middle, produces gunships, attacks with four of them together.
+// Air policy: scouts in circles around the middle, produces gunships, attacks with them in pairs.
 // It reads what stands on the ground too: that is what gunships are for.
 detail = ['ground'];
 var m = null;
 var leg = 0;
+// The tick from which it may ask for a reactor again.
+var askAgain = 0;
 
 function init(matchData) {
   m = matchData;
@@ -33,15 +35,29 @@ function think(obs) {
     }
   });
 
-  // 2. Gunships whenever a reactor works, both stocks allow it.
+  // 2. Requests: the scout looks, the gunships guard and strike; what cannot be done is declined at once.
+  obs.signals.inbox.forEach(function (s) {
+    var able = units.filter(function (u) { return u.kind === (s.kind === 'look' ? 'scout' : 'gunship'); });
+    var there = able.some(function (u) { return distance(u, s) < 400; });
+    if (s.state === 'submitted') {
+      out.push({ kind: 'signal_update', id: s.id, update: able.length ? 'ack' : 'decline' });
+      var order = s.kind === 'look' ? 'move' : 'advance';
+      if (able.length) out.push({ kind: order, units: ids(able), x: s.x, y: s.y });
+    } else if (s.state === 'working' && s.by === 'air' && (there || !able.length)) {
+      out.push({ kind: 'signal_update', id: s.id, update: there ? 'done' : 'fail' });
+    }
+  });
+
+  // 3. Gunships whenever a reactor works, both stocks allow it.
   // Until there is a reactor, the economy is asked for one, but not before the army has its factory.
   var works = function (kind) {
     return obs.buildings.some(function (b) { return b.kind === kind && b.done === 100; });
   };
   var hasFactory = obs.buildings.some(function (b) { return b.kind === 'factory'; });
-  var asked = obs.signals.sent.some(function (s) { return s.state === 'submitted' || s.state === 'working'; });
-  if (!works('reactor') && hasFactory && !asked) {
+  if (!works('reactor') && hasFactory && obs.tick >= askAgain) {
     out.push({ kind: 'signal', signal: { kind: 'supply', building: 'reactor', to: 'economy' } });
+    // A request nobody answers expires after 600 ticks.
+    askAgain = obs.tick + 600;
   }
   if (works('reactor')) obs.buildings.forEach(function (b) {
     if (b.kind === 'airfield' && b.done === 100 && b.queue === 0 && obs.alloy >= 100 && obs.energy >= 60) {
@@ -49,12 +65,12 @@ function think(obs) {
     }
   });
 
-  // 3. Gunships defend, and attack once there are four.
+  // 4. Gunships defend, and attack once there are two; against stronger opponents wait for four.
   var free = units.filter(function (u) { return u.kind === 'gunship' && u.order === 'idle'; });
   var threat = enemies.find(function (e) { return distance(e, home) < 1200; });
   if (threat && free.length) {
     out.push({ kind: 'advance', units: ids(free), x: threat.x, y: threat.y });
-  } else if (free.length >= 4) {
+  } else if (free.length >= 2) {
     var target = m.starts.find(function (s) {
       return m.enemies.indexOf(s.side) >= 0 && obs.sides.some(function (o) {
         return o.side === s.side && o.outcome === 'running';

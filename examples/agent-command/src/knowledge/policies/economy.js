@@ -1,5 +1,6 @@
 // Economy policy: gathers, makes workers, and builds factories, a reactor and a turret.
-// It keeps what it learnt from init in `m` and sends an order only when a worker needs a new one.
+// It keeps what it learnt from init in `m`, sends an order only when a worker needs a new one, and builds first what a
+// teammate asked for.
 detail = ['ground'];
 var m = null;
 // What to have, in this order.
@@ -50,9 +51,24 @@ function site(obs, home) {
   return best;
 }
 
-// The first kind of the plan that is not there yet.
-function missing(obs) {
+// Answers requests for a building: done or declined when there is one, else taken. Returns the kinds still asked for.
+function answer(obs, out) {
+  var asked = [];
+  obs.signals.inbox.forEach(function (s) {
+    if (s.kind !== 'supply' || (s.state !== 'submitted' && s.state !== 'working')) return;
+    var works = obs.buildings.some(function (b) { return b.kind === s.building && b.done === 100; });
+    if (!works) asked.push(s.building);
+    var update = works ? (s.state === 'working' ? 'done' : 'decline') : 'ack';
+    if (works || s.state === 'submitted') out.push({ kind: 'signal_update', id: s.id, update: update });
+  });
+  return asked;
+}
+
+// The first building asked for, or of the plan, that is not there yet.
+function missing(obs, asked) {
   var have = obs.buildings.map(function (b) { return b.kind; });
+  var urgent = asked.find(function (kind) { return have.indexOf(kind) < 0; });
+  if (urgent) return urgent;
   return PLAN.find(function (kind) {
     var at = have.indexOf(kind);
     if (at < 0) return true;
@@ -71,7 +87,7 @@ function think(obs) {
   var base = obs.buildings.find(function (b) { return b.kind === 'base' && b.done === 100; });
   if (!m || !base) return out;
   var alloy = obs.alloy;
-  var wanted = missing(obs);
+  var wanted = missing(obs, answer(obs, out));
   var builder = workers.find(function (u) { return u.order === 'build'; });
 
   // 1. One building at a time, in front of the base.

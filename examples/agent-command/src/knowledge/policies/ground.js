@@ -1,5 +1,6 @@
 // Ground policy: makes soldiers without a pause, comes home together when the base is attacked, and attacks in groups.
-// It keeps what it learnt from init in `m`. Idle units wait for a group; those near home follow what comes too close.
+// It keeps what it learnt from init in `m`. Idle units wait for a group; those near home follow what comes too close. Who
+// asks it to guard or strike gets whoever waits.
 var m = null;
 var GROUP = 10;
 
@@ -51,5 +52,16 @@ function think(obs) {
     var goal = target(obs);
     if (goal) out.push({ kind: 'advance', units: ids(free), x: goal.x, y: goal.y });
   }
+
+  // 3. Requests: idle units go where a teammate asks, or the request is declined at once.
+  obs.signals.inbox.forEach(function (s) {
+    var there = obs.ground.units.some(function (u) { return distance(u, s) < 400; });
+    if (s.state === 'submitted') {
+      out.push({ kind: 'signal_update', id: s.id, update: free.length ? 'ack' : 'decline' });
+      if (free.length) out.push({ kind: 'advance', units: ids(free), x: s.x, y: s.y });
+    } else if (s.state === 'working' && s.by === 'ground' && (there || !obs.ground.units.length)) {
+      out.push({ kind: 'signal_update', id: s.id, update: there ? 'done' : 'fail' });
+    }
+  });
   return out;
 }
