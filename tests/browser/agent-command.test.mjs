@@ -44,7 +44,9 @@ test("a unit that is moved on the map moves for a watcher of the same side", asy
   await tab.see(".map[data-tick]");
 
   const soldier = first.units.find((unit) => unit.kind === "soldier" && unit.side === "red");
-  const goal = { x: soldier.x + 300, y: soldier.y + 200 };
+  // Towards the middle, whichever corner the seed gave to red.
+  const inwards = (from, by) => from + Math.sign((map.size * map.tile) / 2 - from) * by;
+  const goal = { x: inwards(soldier.x, 300), y: inwards(soldier.y, 200) };
   await showAll(ann);
   const [from, to] = [await pixel(ann, map, soldier), await pixel(ann, map, goal)];
   await ann.page.mouse.click(from.x, from.y);

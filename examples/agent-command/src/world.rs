@@ -109,10 +109,10 @@ impl Building {
         self.unfinished == 0
     }
 
-    /// How far construction is, in percent.
+    /// How far construction is, in percent; 100 only once it works.
     pub(crate) fn done(&self) -> u16 {
         let total = self.kind.stats().ticks;
-        100 - self.unfinished * 100 / total
+        100 - (self.unfinished * 100).div_ceil(total)
     }
 }
 

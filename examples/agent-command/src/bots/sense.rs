@@ -130,11 +130,6 @@ impl Spot {
         let part = |from: i64, to: i64| from + (to - from) * points / distance;
         Self { x: part(self.x, other.x), y: part(self.y, other.y) }
     }
-
-    /// Which side of the line from here to `ahead` a place lies on: negative to the left, positive to the right.
-    fn hand(self, ahead: Self, place: Self) -> i64 {
-        (ahead.x - self.x) * (place.y - self.y) - (ahead.y - self.y) * (place.x - self.x)
-    }
 }
 
 macro_rules! has_spot {
@@ -188,15 +183,15 @@ impl Observation {
 }
 
 impl MatchData {
-    /// The start place of the nearest enemy that is still in play; of two neighbours the same one seen from every corner.
+    /// The start place of the nearest enemy that is still in play; of two as near the same one seen from every corner, so that
+    /// armies meet in pairs and do not all fall in a circle.
     pub(super) fn target(&self, observation: &Observation, from: Spot) -> Option<Spot> {
         let plays = |side: &str| {
             observation.sides.iter().any(|other| other.side == side && other.outcome == "running")
         };
         let enemies =
             self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
-        let middle = Spot { x: self.size * self.tile / 2, y: self.size * self.tile / 2 };
-        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), from.hand(middle, *at)))
+        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), at.x, at.y))
     }
 
     /// Whether this tile is on the map and without a rock.

@@ -427,7 +427,7 @@ impl Driver {
         }
     }
 
-    fn tick(&mut self, ticks: u8) {
+    fn tick(&mut self, ticks: u16) {
         for _ in 0..ticks {
             if !self.game.wants_round() {
                 return;

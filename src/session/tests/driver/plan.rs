@@ -180,7 +180,7 @@ pub(crate) enum Op {
     Hold,
     Start,
     Tick {
-        ticks: u8,
+        ticks: u16,
     },
     Pass {
         millis: u32,
@@ -306,8 +306,8 @@ impl Iterator for Plan {
             845..870 => Op::Resolve { seat, current: self.random.u8(..4) > 0, approve: self.random.bool() },
             870..871 if self.drawn > 1000 => Op::Forfeit { blue: self.random.bool() },
             870..960 => Op::Tick {
-                // Long enough at times for a signal to expire.
-                ticks: if self.random.u8(..60) == 0 { 250 } else { self.random.u8(1..4) },
+                // Long enough at times for a signal to expire, and too short to forget that it did.
+                ticks: if self.random.u8(..60) == 0 { 605 } else { self.random.u16(1..4) },
             },
             _ => Op::Pass { millis: self.random.u32(..12_000) },
         })
