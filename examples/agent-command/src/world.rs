@@ -349,6 +349,7 @@ impl World {
 
     /// Six digits that no living thing bears. Each corner has numbers of its own, so that no draw tells of another side's
     /// things; it repeats with a chance below one in two thousand.
+    #[expect(clippy::cast_possible_truncation, reason = "corners are four")]
     fn fresh_id(&mut self, side: usize) -> Id {
         let owner = &mut self.sides[side];
         loop {

@@ -101,11 +101,6 @@ impl PolicyPlaces {
         self.workers.on_behalf_of(&self.tenant(owner))
     }
 
-    /// The same for calls that no tick waits for.
-    pub(crate) fn unhurried_workers(&self, owner: &OwnerId) -> sandbox::Workers {
-        self.workers(owner).unhurried()
-    }
-
     /// Workers for this owner's practices.
     pub(crate) fn practice_workers(&self, owner: &OwnerId) -> sandbox::Workers {
         self.practice_workers.on_behalf_of(&self.tenant(owner))

@@ -167,7 +167,7 @@ fn think_once(
     let artifact = sandboxed::artifact(&limits, artifact)?;
     let seed = places.seed(game.seed(), seat, owner);
     let setup = sandbox::Setup { artifact, limits, match_data: sandboxed::text(match_data), seed };
-    let (instance, loaded) = sandbox::Instance::load_blocking(&places.unhurried_workers(owner), setup);
+    let (instance, loaded) = sandbox::Instance::load_blocking(&places.workers(owner), setup);
     let ready = sandboxed::ready(surface, answered(places, owner, loaded)?)?;
     let observation =
         game.probe_observation(seat, &ready.detail).map_err(|_| PolicyError::of("bad_output"))?;

@@ -13,7 +13,7 @@ use playerthree_session::{Millis, Right};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Far longer than any budget of the sandbox: reached only when an answer is lost.
 const LOST: Duration = Duration::from_secs(30);
@@ -85,7 +85,14 @@ impl Table {
 
     /// Plays ticks until the count of the seat's policy is not 0 any more. A policy that is not up misses its turn.
     fn tick_until_it_counts(&mut self, what: &str, now: Millis) {
-        while self.count(what) == 0 {
+        self.tick_until(now, |table| table.count(what) > 0);
+    }
+
+    /// Ticks that do not wait for the policy, until something is so.
+    fn tick_until(&mut self, now: Millis, is_so: impl Fn(&Self) -> bool) {
+        let given_up = Instant::now() + LOST;
+        while !is_so(self) {
+            assert!(Instant::now() < given_up, "it never was so");
             self.tick(now);
             std::thread::yield_now();
         }
@@ -197,10 +204,7 @@ fn a_restart_without_room_is_tried_again_and_is_no_crash() {
     table.live.take_in(1_100);
     assert_eq!((table.count("calls"), table.count("errors")), (calls, 1));
     drop(held);
-    while table.count("calls") == calls {
-        table.tick(2_200);
-        std::thread::yield_now();
-    }
+    table.tick_until(2_200, |table| table.count("calls") > calls);
     assert_eq!((table.count("timeouts"), table.count("errors")), (1, 1));
 }
 

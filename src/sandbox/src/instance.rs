@@ -115,7 +115,7 @@ impl Instance {
         let shared = Shared::loading(START_GUARD, Box::new(done));
         let (observations, received) = sync_channel(1);
         if spawn(workers.clone(), setup, Arc::clone(&shared), received).is_err() {
-            shared.no_room();
+            shared.given_up();
         }
         Self { shared, observations, think_budget }
     }
@@ -176,7 +176,8 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        self.shared.end();
+        // Whoever gives an instance up while it computes decides that, and not the policy.
+        self.shared.given_up();
     }
 }
 

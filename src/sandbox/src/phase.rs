@@ -124,8 +124,8 @@ impl Shared {
         self.end_by(AnsweredBy::Sandbox);
     }
 
-    /// The host has no process or thread for the instance.
-    pub(crate) fn no_room(&self) {
+    /// The host has no process or thread for the instance, or wants no answer of it any more.
+    pub(crate) fn given_up(&self) {
         self.end_by(AnsweredBy::Host);
     }
 

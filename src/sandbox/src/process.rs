@@ -92,13 +92,6 @@ impl Workers {
         Self { tenant: tenant.clone(), ..self.clone() }
     }
 
-    /// The same workers and cores, for calls that no tick waits for: they may take as much wall time as they must for their
-    /// CPU time.
-    #[must_use]
-    pub fn unhurried(&self) -> Self {
-        Self { awaited: Awaited::ByNoTick, ..self.clone() }
-    }
-
     /// The same workers, for policies that compute on these cores alone, as many at once as they are. Those that are held
     /// otherwise are not theirs meanwhile.
     #[must_use]
@@ -343,21 +336,4 @@ fn logs(mut lines: Vec<String>, limits: &Limits) -> Vec<String> {
 fn max_head_bytes(limits: &Limits) -> usize {
     let line = 6 * limits.max_log_line_bytes + 3;
     (64 << 10) + limits.max_log_lines * line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // §11: what nobody's tick waits for has guards of its own; whether it shares the cores of what is waited for depends on
-    // the priority of its threads.
-    #[test]
-    fn calls_that_no_tick_waits_for_share_the_cores_unless_they_are_in_the_background() {
-        let workers = Workers::of("/nonexistent").on_cores(&Cores::of(1));
-        let (unhurried, background) = (workers.unhurried(), workers.in_background());
-        assert_eq!(workers.awaited(), Awaited::ByATick);
-        assert_eq!([unhurried.awaited(), background.awaited()], [Awaited::ByNoTick; 2]);
-        let _held = workers.cores().try_take().unwrap();
-        assert!(unhurried.cores().try_take().is_none() && background.cores().try_take().is_some());
-    }
 }

@@ -85,7 +85,7 @@ type Start = (Option<Engine>, Answer<Loaded>);
 /// Loads a script in a worker process. Nothing when there is none, or nobody waits for it any more.
 fn load_script(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Start> {
     let Ok(worker) = workers.take() else {
-        shared.no_room();
+        shared.given_up();
         return None;
     };
     let worker = Arc::new(worker);
@@ -104,7 +104,7 @@ fn begin_load(workers: &Workers, setup: &Setup, shared: &Shared, place: Place) -
     match shared.turn(workers.cores(), workers.tenant(), Work::Load, budget) {
         Turn::Now => Some(()),
         Turn::NoCore => {
-            shared.no_room();
+            shared.given_up();
             None
         }
         Turn::Never => None,
@@ -117,7 +117,7 @@ fn load_module(workers: &Workers, setup: &Setup, shared: &Shared) -> Option<Star
     let is_compiled = setup.artifact.module().get().is_some();
     let compiling = if is_compiled { None } else { Compiling::begin(workers.tenant()) };
     if !is_compiled && compiling.is_none() {
-        shared.no_room();
+        shared.given_up();
         return None;
     }
     begin_load(workers, setup, shared, Place::Thread(ThreadId::current()))?;
