@@ -165,6 +165,13 @@ impl Observation {
         near.min_by_key(|at| (at.distance_squared(place), *at))
     }
 
+    /// Whether fighters stand at a place and meet nobody there.
+    fn is_deserted(&self, place: Spot, tile: i64) -> bool {
+        let mut fighters = self.ground.units.iter().chain(&self.air.units);
+        fighters.any(|unit| unit.at().is_within(place, 3 * tile))
+            && self.threat_near(place, 6 * tile).is_none()
+    }
+
     /// The first working base.
     pub(super) fn base(&self) -> Option<&OwnBuilding> {
         self.buildings.iter().find(|building| building.kind == "base" && building.done == 100)
@@ -191,7 +198,11 @@ impl MatchData {
         };
         let enemies =
             self.starts.iter().filter(|start| self.enemies.contains(&start.side) && plays(&start.side));
-        enemies.map(Start::at).min_by_key(|at| (at.distance_squared(from), at.x, at.y))
+        let places = enemies.map(Start::at);
+        let nearest = |at: &Spot| (at.distance_squared(from), *at);
+        // A side that has lost its base plays on while its ally has one.
+        let held = places.clone().filter(|at| !observation.is_deserted(*at, self.tile));
+        held.min_by_key(nearest).or_else(|| places.min_by_key(nearest))
     }
 
     /// Whether this tile is on the map and without a rock.
