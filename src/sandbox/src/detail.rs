@@ -9,6 +9,9 @@ use crate::error::{PolicyError, PolicyErrorCode};
 /// Most UTF-8 bytes of a declaration.
 pub const MAX_DETAIL_BYTES: usize = 16 * 1024;
 
+/// Most names that fit into a declaration.
+pub(crate) const MAX_SECTIONS: usize = MAX_DETAIL_BYTES / "\"\",".len();
+
 /// What an artifact declares about the observations that it wants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Detail {
@@ -17,7 +20,7 @@ pub enum Detail {
     /// The string `"all"`.
     All,
     /// These sections, without duplicates, in the order of the declaration.
-    Sections(Vec<String>),
+    Sections(#[serde(deserialize_with = "crate::wire::first::<_, MAX_SECTIONS>")] Vec<String>),
 }
 
 impl Detail {

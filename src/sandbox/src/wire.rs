@@ -28,37 +28,37 @@ pub(crate) struct Told {
     pub(crate) failure: Option<(String, Option<String>)>,
     /// What a loaded script declares.
     pub(crate) detail: Option<Detail>,
-    #[serde(deserialize_with = "first_lines")]
+    #[serde(deserialize_with = "first::<_, MAX_LOG_LINES>")]
     pub(crate) logs: Vec<String>,
     pub(crate) cpu_nanos: u64,
 }
 
-/// Reads a list of lines and keeps as many as any policy may log: empty ones without an end would take up far more memory
-/// than their bytes.
-fn first_lines<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    struct FirstLines;
+/// Reads a list of texts and keeps the first so many, all that an honest worker sends: empty ones without an end would take up
+/// far more memory than their bytes.
+pub(crate) fn first<'de, D: Deserializer<'de>, const MOST: usize>(from: D) -> Result<Vec<String>, D::Error> {
+    struct First<const MOST: usize>;
 
-    impl<'de> Visitor<'de> for FirstLines {
+    impl<'de, const MOST: usize> Visitor<'de> for First<MOST> {
         type Value = Vec<String>;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("log lines")
+            f.write_str("a list of texts")
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<String>, A::Error> {
-            let mut lines = Vec::new();
-            while lines.len() < MAX_LOG_LINES {
+            let mut texts = Vec::new();
+            while texts.len() < MOST {
                 match seq.next_element()? {
-                    Some(line) => lines.push(line),
-                    None => return Ok(lines),
+                    Some(text) => texts.push(text),
+                    None => return Ok(texts),
                 }
             }
             while seq.next_element::<IgnoredAny>()?.is_some() {}
-            Ok(lines)
+            Ok(texts)
         }
     }
 
-    from.deserialize_seq(FirstLines)
+    from.deserialize_seq(First::<MOST>)
 }
 
 /// Sends one frame in one write.
@@ -106,6 +106,7 @@ fn bytes(from: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detail::MAX_SECTIONS;
 
     #[test]
     fn a_frame_arrives_as_it_was_sent() {
@@ -126,6 +127,17 @@ mod tests {
         assert_eq!(told(MAX_LOG_LINES).len(), MAX_LOG_LINES);
         let kept = told(50_000);
         assert!(kept.len() == MAX_LOG_LINES && kept.capacity() < 2 * MAX_LOG_LINES + 8);
+    }
+
+    // The same of the sections that it declares.
+    #[test]
+    fn sections_past_the_most_of_any_declaration_are_not_kept() {
+        let mut wire = Vec::new();
+        let detail = Some(Detail::Sections(vec![String::new(); 50_000]));
+        send(&mut wire, &Told { detail, ..Told::default() }, &[]).unwrap();
+        let told = receive::<Told>(&mut wire.as_slice(), 1 << 20, 0).unwrap().0;
+        let Some(Detail::Sections(kept)) = told.detail else { panic!("no sections") };
+        assert_eq!(kept.len(), MAX_SECTIONS);
     }
 
     // A worker that its policy took over can send anything: it costs no more than the bounds.
