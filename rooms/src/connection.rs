@@ -152,6 +152,12 @@ impl<R: AsyncRead + Unpin> Connection<R> {
         if ending.is_pending() && self.forwarding.is_none() {
             ending = self.poll_read(cx);
         }
+        // A room that is gone since the look above has said why before it went.
+        if let Poll::Ready(Ending::ByUs(CloseReason::RoomFailed)) = ending
+            && let Some(reason) = self.outbox.closed(cx.waker())
+        {
+            return Poll::Ready(Ending::ByRoom(reason));
+        }
         match self.outbox.poll_write(cx) {
             Poll::Ready(Err(_)) if ending.is_pending() => {
                 Poll::Ready(Ending::Lost(CloseReason::ConnectionLost))
